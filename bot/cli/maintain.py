@@ -12,7 +12,7 @@ import click
 
 from bot import read_shipped_file
 from bot.cli.base import format_example, get_current_time, json_option, open_command_app, show_progress_bar
-from bot.doctor.report import format_findings_json, format_report
+from bot.doctor.checkup import format_findings_json, format_report
 from bot.errors import UsageError
 from bot.platform.finding import CheckStatus
 from bot.platform.slack.app_manifest import add_previews

@@ -20,6 +20,7 @@ from bot.platform.github.discussions import GitHubBackground
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.github.releases import GitHubReleases, GitHubTrees
 from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.http.bounded_calls import CallWatch, watch_nothing
 from bot.platform.models import ChatModel, Model, ModelProvider
 from bot.platform.models.registry import LazyModelConnection, get_model_access
 from bot.platform.pulls.models import PullRequest
@@ -27,7 +28,6 @@ from bot.platform.pulls.paths import PathSettings
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
 from bot.platform.source.models import SourceFiles, SourceVersionReader
 from bot.platform.store.connection import RedisTimeouts, connect_embedded, connect_server
-from bot.platform.watches import CallWatch, watch_nothing
 from bot.settings import SET_REPOSITORY, Settings
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile, SourceVersions

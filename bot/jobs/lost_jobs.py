@@ -15,7 +15,7 @@ from redis import Redis
 from bot.app import App
 from bot.features.questions.service import abandon_question, answer_questions
 from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
-from bot.platform.dramatiq.lost_job import LossReason, LostJob
+from bot.platform.dramatiq.retries import LossReason, LostJob
 from bot.platform.jobs import MINUTE, JobQueue, JobRetries, job, read_asker
 from bot.platform.slack.notices import GAVE_UP, SET_ASIDE
 from bot.platform.slack.requests import SlackRequest

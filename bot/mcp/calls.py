@@ -1,34 +1,41 @@
-"""Calls of tools: admitted, bounded, validated, and answered by a page of fenced data or by one sentence."""
+"""Calls of tools and reports: admitted, bounded, and answered by a page of fenced data or by one sentence."""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from bot.app import App
+from bot.dates import LocalDay
 from bot.errors import PrdigestError, UsageError
+from bot.features.digest.service import render_kept_report
 from bot.features.profiles.service import Profiles
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import get_default_subject
 from bot.mcp.declaration import PAGE_FIELDS, ItemList, Tool, ToolResult
 from bot.mcp.tools import TOOLS
 from bot.platform import deadlines
+from bot.platform.commands import AllowedRepositories
 from bot.platform.correlation import identify_request
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.models.prompts import TextBounds, fence_text
 from bot.platform.models.tools import explain_failure, explain_problem, format_unknown_tool
 from bot.platform.slack import notices as sentences
 from bot.platform.slack.notices import describe_error, is_user_mistake
-from bot.platform.store.keys import build_agent_rate
-from bot.platform.store.rates import RateLimiter
+from bot.platform.store.keys import build_agent_rate, parse_digest_key
+from bot.platform.store.spending import RateLimiter
 from bot.redaction import redact_text
+from impact.repository import Repository
+from impact.text.dates import parse_date
 from impact.text.strings import collapse_lines, quote_input, truncate_text
 
 log = logging.getLogger(__name__)
@@ -271,3 +278,50 @@ class KeptResults:
             self._results[key] = (self._clock() + _KEPT_SECONDS, result)
             while len(self._results) > _MAX_KEPT:
                 self._results.popitem(last=False)
+
+
+SCHEME = "prdigest://reports/"
+TEMPLATE = f"{SCHEME}{{owner}}/{{repo}}/{{day}}"
+# of digests that are looked for
+_LISTED_DAYS = 30
+_MAX_LISTED = 100
+_ADDRESS = re.compile(
+    rf"{re.escape(SCHEME)}(?P<name>[\w.-]{{1,100}}/[\w.-]{{1,100}})/(?P<day>\d{{4}}-\d\d-\d\d)", re.A
+)
+
+
+def list_reports(app: App) -> list[tuple[Repository, str]]:
+    """List the days of which a digest with all merges was posted lately, latest first. Raises StoreUnavailable."""
+    today = app.get_today()
+    since = today.start - timedelta(days=_LISTED_DAYS)
+    posted: dict[tuple[Repository, str], None] = {}
+    for repository in app.repositories.list_all():
+        for key in app.list_digest_keys(repository, since, today.end):
+            parts = parse_digest_key(key)
+            if parts and not parts.view and re.fullmatch(r"\d{4}-\d\d-\d\d", parts.days, re.A):
+                posted[repository, parts.days] = None
+    return sorted(posted, key=lambda each: each[1], reverse=True)[:_MAX_LISTED]
+
+
+def read_report(tools: AgentTools, uri: str, ending: ShutdownSignal) -> CallResult:
+    """Read a report, which counts as a call of a tool; each failure is a result with one sentence."""
+
+    def read() -> CallResult:
+        app = tools.app
+        repository, day = parse_address(uri, app.repositories)
+        today, date = app.get_today(), parse_date(day)
+        if date > today.date:
+            raise UsageError(f"{date} has not begun: ask for a day until {today.date}.")
+        local_day, name = LocalDay(date, today.zone), app.name_repository(repository)
+        text = render_kept_report(app, repository, local_day, name)
+        return CallResult(f"{NOTICE}\n{fence_text('data', text)}")
+
+    return tools.run_call("a report", read, ending)
+
+
+def parse_address(uri: str, repositories: AllowedRepositories) -> tuple[Repository, str]:
+    """Return the repository and the day of an address. Raises UsageError."""
+    match = _ADDRESS.fullmatch(uri)
+    if match is None:
+        raise UsageError(f"{quote_input(uri)} is no address of a report: write it as {TEMPLATE}.")
+    return repositories.parse_repository(match["name"]), match["day"]

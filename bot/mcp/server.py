@@ -17,9 +17,8 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from bot.errors import PrdigestError
-from bot.mcp.calls import AgentTools, ItemPage
+from bot.mcp.calls import SCHEME, TEMPLATE, AgentTools, ItemPage, list_reports, read_report
 from bot.mcp.declaration import Tool
-from bot.mcp.resources import SCHEME, TEMPLATE, list_reports, read_report
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
 from bot.platform.slack.notices import explain_error

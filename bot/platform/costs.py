@@ -25,8 +25,7 @@ from bot.platform.metrics import Instruments
 from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.keys import build_calls_rate, build_person_name
-from bot.platform.store.rates import RateLimiter
-from bot.platform.store.spending import NOTHING, BudgetHold, SpendingStore, to_microdollars
+from bot.platform.store.spending import NOTHING, BudgetHold, RateLimiter, SpendingStore, to_microdollars
 from bot.usage import NO_USAGE, BudgetRefusal, CallPurpose, PriceList, Usage
 
 log = logging.getLogger(__name__)

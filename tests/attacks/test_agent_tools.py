@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from bot.app import App
 from bot.errors import UsageError
-from bot.mcp.calls import AgentTools, CallResult
-from bot.mcp.resources import parse_address, read_report
+from bot.mcp.calls import AgentTools, CallResult, parse_address, read_report
 from bot.mcp.tools import TOOLS
 from bot.platform.deadlines import ShutdownSignal
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, pull, sha

@@ -19,7 +19,7 @@ from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timi
 from bot.jobs.asker_jobs import send_private_notice
 from bot.jobs.lost_jobs import LostJobs
 from bot.jobs.queues import DramatiqJobQueue
-from bot.platform.dramatiq.lost_job import LossReason, LostJob
+from bot.platform.dramatiq.retries import LossReason, LostJob
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.keyspace import UNPREFIXED

@@ -41,7 +41,7 @@ from bot.platform.pulls.sources import CountCheck, DayMerges
 from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger
 from bot.platform.slack.requests import SlackRequest
-from bot.platform.store.rates import RateLimiter
+from bot.platform.store.spending import RateLimiter
 from bot.platform.store.tables import Store, Table
 from bot.usage import Usage
 from impact.repository import Repository

@@ -17,14 +17,22 @@ from hypothesis import strategies as st
 from bot.app import App
 from bot.errors import StoreUnavailable, UsageError
 from bot.features.questions.reading import ReadingSession
-from bot.mcp.calls import AgentTools, CallResult, ItemPage, KeptResults, cut_items, cut_text, parse_arguments
+from bot.mcp.calls import (
+    AgentTools,
+    CallResult,
+    ItemPage,
+    KeptResults,
+    cut_items,
+    cut_text,
+    parse_arguments,
+    read_report,
+)
 from bot.mcp.declaration import Item, ItemList, TextPage, Tool
-from bot.mcp.resources import read_report
 from bot.mcp.tools import TOOLS
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
 from bot.platform.store.connection import connect_server
-from bot.platform.store.rates import RateLimiter
+from bot.platform.store.spending import RateLimiter
 from impact.coverage import CoveredList
 from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence

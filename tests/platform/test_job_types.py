@@ -55,7 +55,7 @@ from bot.features.touches.requests import (
 from bot.features.usage import UsageRequest, answer_usage
 from bot.jobs import asker_jobs, lost_jobs
 from bot.platform.commands import AllowedRepositories
-from bot.platform.dramatiq.lost_job import LossReason, LostJob
+from bot.platform.dramatiq.retries import LossReason, LostJob
 from bot.platform.jobs import JOBS, Job
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import Reference

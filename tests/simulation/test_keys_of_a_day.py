@@ -28,7 +28,7 @@ from bot.features.touches import contracts, decisions
 from bot.features.touches.lines import TouchDecision, TouchVerdict
 from bot.jobs.lost_jobs import LostJobs
 from bot.platform.costs import CallKind, CallOrigin, count_call
-from bot.platform.dramatiq.lost_job import LossReason, LostJob
+from bot.platform.dramatiq.retries import LossReason, LostJob
 from bot.platform.github.caches import BackgroundCache, ReleaseCache, SourceFileCache
 from bot.platform.pulls.discussion import Discussion
 from bot.platform.pulls.models import PullRequest

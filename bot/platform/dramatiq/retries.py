@@ -10,6 +10,9 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
 from functools import wraps
 from typing import Any, cast
 
@@ -22,12 +25,40 @@ from redis.exceptions import RedisError
 
 from bot.errors import PrdigestError, StoreUnavailable, get_retry_delay
 from bot.platform.deadlines import ProcessShutdown
-from bot.platform.dramatiq.lost_job import LossReason
 from bot.platform.store.keys import JOB_ATTEMPTS, SUSPECTS_LEASE
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.leases import hold_lease
 
 log = logging.getLogger(__name__)
+
+
+class LossReason(StrEnum):
+    FAILED = "failed"
+    """Its last attempt failed like the others."""
+    ENDLESS = "endless"
+    """It began three times and never ended: its process died, or froze until it was killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostJob:
+    """A job that will not be done: the ``id`` of its message, the name of its kind, and since when (aware).
+
+    ``user`` and ``channel`` are those of the request, and ``reference`` is its reference; all are empty if there
+    was no request.
+    """
+
+    id: str
+    name: str
+    loss: LossReason
+    at: datetime
+    user: str = ""
+    channel: str = ""
+    reference: str = ""
+
+    @property
+    def title(self) -> str:
+        return f"the job {self.name}" + (f" [{self.reference}]" if self.reference else "")
+
 
 # called with a job that is given up, before it is removed from its queue
 LossHandler = Callable[[MessageProxy, LossReason], None]

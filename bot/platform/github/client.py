@@ -23,12 +23,11 @@ from bot.platform import deadlines
 from bot.platform.cleaning import clean_line, parse_node
 from bot.platform.github.errors import GraphQLError, UnreadableResponse
 from bot.platform.http import bounded_calls
-from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.bounded_calls import CallWatch, DeadlineExceeded, bound_requests, watch_nothing
 from bot.platform.http.connections import TrackingAdapter
 from bot.platform.http.headers import parse_retry_after
 from bot.platform.pulls.models import derive_web_address
 from bot.platform.pulls.sources import RateAllowance
-from bot.platform.watches import CallWatch, watch_nothing
 from bot.settings import Settings, require_secret
 from impact.repository import Repository
 

@@ -11,10 +11,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar, copy_context
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from bot.platform import deadlines
 from bot.platform.deadlines import Limit, ProcessShutdown
@@ -212,3 +212,13 @@ def run_in_own_context(
             context.run(steps.close)
 
     return run_steps
+
+
+# takes the kind of a call, of which a service has a few dozen at most, and returns a context for the call: it sees
+# how long the call takes and whether it raises
+CallWatch: TypeAlias = Callable[[str], AbstractContextManager[None]]
+
+
+def watch_nothing(_operation: str) -> AbstractContextManager[None]:
+    """Return a context that watches nothing."""
+    return nullcontext()

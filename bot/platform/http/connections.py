@@ -1,4 +1,4 @@
-"""Connections of ``http.client``, for requests and urllib, that register the socket of each request."""
+"""Connections of ``http.client`` that register the socket of each request, and the proxies that requests may take."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import ssl
 from functools import cache
 from http.client import HTTPConnection, HTTPResponse, HTTPSConnection
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import (
     HTTPHandler,
     HTTPRedirectHandler,
@@ -15,14 +16,43 @@ from urllib.request import (
     ProxyHandler,
     Request,
     build_opener,
+    getproxies,
+    proxy_bypass,
 )
 
 import requests
 import urllib3
 from urllib3 import PoolManager
 
+from bot.errors import ConfigurationError
 from bot.platform.http.bounded_calls import register_connection
-from bot.platform.http.proxies import find_proxy
+from bot.settings.values import is_private_host
+
+_NO_SOCKS = (
+    "The environment names a SOCKS proxy, which prdigest can't use: set HTTPS_PROXY to an HTTP proxy, or name the "
+    "servers in NO_PROXY."
+)
+
+
+def find_proxy(address: str) -> str | None:
+    """Return the proxy of the environment for a request, None if it goes without one.
+
+    What is not encrypted goes without, and so do servers on this machine and in its network: keys and code would
+    reach whoever runs the proxy. Raises ConfigurationError for a SOCKS proxy.
+    """
+    parts = urlsplit(address)
+    host = (parts.hostname or "").rstrip(".")
+    if (
+        parts.scheme not in ("https", "wss")
+        or is_private_host(host)
+        or proxy_bypass(parts.netloc.rpartition("@")[2])
+    ):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get("https") or proxies.get("all")
+    if proxy and proxy.lower().startswith("socks"):
+        raise ConfigurationError(_NO_SOCKS)
+    return proxy if not proxy or "://" in proxy else f"http://{proxy}"
 
 
 class TrackedConnection:

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 
 from bot.platform.http.bounded_calls import register_connection
-from bot.platform.http.proxies import find_proxy
+from bot.platform.http.connections import find_proxy
 
 # the use of a kept connection is not reported before it answers, so a tracked client keeps none; opening one takes
 # a small part of the seconds that an answer takes

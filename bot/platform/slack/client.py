@@ -24,10 +24,9 @@ from slack_sdk.webhook import WebhookClient, WebhookResponse
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.http import bounded_calls
-from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
+from bot.platform.http.bounded_calls import CallWatch, DeadlineExceeded, bound_requests, watch_nothing
 from bot.platform.http.connections import make_tracking_opener
 from bot.platform.http.headers import parse_retry_after
-from bot.platform.watches import CallWatch, watch_nothing
 
 log = logging.getLogger(__name__)
 

@@ -23,8 +23,7 @@ from bot.platform.metrics import Instruments
 from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
 from bot.platform.store.connection import connect_server
-from bot.platform.store.rates import RateLimiter
-from bot.platform.store.spending import SpendingStore
+from bot.platform.store.spending import RateLimiter, SpendingStore
 from bot.usage import BudgetRefusal, CallPurpose
 from tests.emulators.claude.server import Failure, Refusal, Text
 from tests.features.reviews.changes import CHANGE, CONFIRMED, MODEL, SEVEN, Desk, report

@@ -10,8 +10,7 @@ from contextlib import contextmanager, suppress
 import pytest
 
 from bot.errors import ConfigurationError
-from bot.platform.http.connections import make_tracking_opener
-from bot.platform.http.proxies import find_proxy
+from bot.platform.http.connections import find_proxy, make_tracking_opener
 from bot.platform.models import ModelAccess
 from bot.platform.models.claude import CLAUDE
 from bot.platform.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE

@@ -15,7 +15,7 @@ from bot.features.subscriptions.incidents import Incident, IncidentKind
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import PreviewSwitch
 from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
-from bot.platform.dramatiq.lost_job import LossReason, LostJob
+from bot.platform.dramatiq.retries import LossReason, LostJob
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.buttons import FeedbackVerdict
 from bot.platform.slack.requests import SlackRequest

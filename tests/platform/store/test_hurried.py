@@ -20,7 +20,7 @@ from bot.platform.store.connection import (
     connect_embedded,
     connect_server,
 )
-from bot.platform.store.rates import RateLimiter
+from bot.platform.store.spending import RateLimiter
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.helpers.records import digest_store, plant
 from tests.helpers.worlds import within
