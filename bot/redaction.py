@@ -1,5 +1,3 @@
-"""Credentials, which are removed from texts."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Words, counts and lengths of texts."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""What tokens cost, in US dollars."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Commands: their words and options, and what parses them."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The name of a repository on GitHub."""
-
 from __future__ import annotations
 
 import re

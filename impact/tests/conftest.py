@@ -1,5 +1,3 @@
-"""A clean environment, and the same examples each time."""
-
 from __future__ import annotations
 
 import os

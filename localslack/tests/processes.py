@@ -1,5 +1,3 @@
-"""Commands as processes of their own, and what they print."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""What came of a case, and whether anything of it must not have happened."""
-
 from __future__ import annotations
 
 import json

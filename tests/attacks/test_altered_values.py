@@ -1,5 +1,3 @@
-"""Values of buttons, and what forms remember, altered: one refusal, no cost, and nothing changes."""
-
 from __future__ import annotations
 
 import copy

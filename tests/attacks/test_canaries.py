@@ -1,5 +1,3 @@
-"""A day on which every service fails in turn: where canaries in settings and pull requests turn up after it."""
-
 from __future__ import annotations
 
 import json

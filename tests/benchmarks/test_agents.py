@@ -1,5 +1,3 @@
-"""The measurement of the tools of agents knows all of them."""
-
 from __future__ import annotations
 
 from benchmarks.agents import CALLS

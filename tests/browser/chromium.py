@@ -1,5 +1,3 @@
-"""Chromium as the tests and the screenshots start it, and what it complains about."""
-
 from __future__ import annotations
 
 import shutil

@@ -1,5 +1,3 @@
-"""``prdigest demo`` as a process."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""What a visitor does again and again."""
-
 from __future__ import annotations
 
 from playwright.sync_api import Locator, Page

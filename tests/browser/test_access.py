@@ -1,5 +1,3 @@
-"""The page for everyone: by keyboard, with a screen reader, in light and dark, narrow and wide."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

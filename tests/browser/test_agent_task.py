@@ -1,5 +1,3 @@
-"""The task for a coding agent, as a reader of a digest gets it."""
-
 from __future__ import annotations
 
 from playwright.sync_api import Browser, expect

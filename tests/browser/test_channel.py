@@ -1,5 +1,3 @@
-"""The channel and its threads: what stands there, and what is typed."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Windows, forms and Home."""
-
 from __future__ import annotations
 
 from playwright.sync_api import Page, expect

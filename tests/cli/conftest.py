@@ -1,5 +1,3 @@
-"""Commands that run in the process of the tests, where it does not matter that each has one of its own."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""``prdigest backfill`` with GitHub and Claude on the loopback: what it leaves, its calls, how it goes on."""
-
 from __future__ import annotations
 
 import io

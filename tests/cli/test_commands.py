@@ -1,5 +1,3 @@
-"""Each command as a person runs it: a process, its output, its exit code, what it left in Slack."""
-
 from __future__ import annotations
 
 import io

@@ -1,5 +1,3 @@
-"""Lines of the log: for people or as JSON, with the id of the request, and never with a credential."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The manifests that code derives from the one that is shipped."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The composition root: each service needs only its own settings, and says which one is missing."""
-
 from __future__ import annotations
 
 import time

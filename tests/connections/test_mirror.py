@@ -1,5 +1,3 @@
-"""The mirror as it is built from settings: where it is, what it may be sent, and what is read from it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

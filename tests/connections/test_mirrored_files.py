@@ -1,5 +1,3 @@
-"""Files from a mirror, or from GitHub where the mirror lacks them or fails."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""A bot whose models run on a server of one's own: digest, answers, costs, and what the doctor says."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""The file of path classes: what may stand in it, and what is said of every mistake."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""What each process and command builds: it needs no other settings, and leaves nothing open."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""Consecutive days: how people name them, and what they are called."""
-
 from __future__ import annotations
 
 import itertools

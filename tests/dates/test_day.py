@@ -1,5 +1,3 @@
-"""A local day is exactly the instants whose date on the zone's clocks is that day."""
-
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta

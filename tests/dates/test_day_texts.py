@@ -1,5 +1,3 @@
-"""Dates and zones as people type them: understood, or refused in one sentence."""
-
 from __future__ import annotations
 
 from datetime import date, timedelta

@@ -1,5 +1,3 @@
-"""``prdigest demo --live``: the real services, which are on the loopback here, with the local Slack."""
-
 from __future__ import annotations
 
 import json

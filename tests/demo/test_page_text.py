@@ -1,5 +1,3 @@
-"""What the demo says of itself is true."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Questions in threads of ``prdigest demo``, from the page to the answer: one, and what points back to it."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""What a demo does before it runs."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""What a demo keeps its things in."""
-
 from __future__ import annotations
 
 import tempfile

@@ -1,5 +1,3 @@
-"""``prdigest demo --profile``: the digest of the sample team."""
-
 from __future__ import annotations
 
 import pytest

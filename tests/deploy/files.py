@@ -1,5 +1,3 @@
-"""The files of ``deploy/``, as their tools read them."""
-
 from __future__ import annotations
 
 import json

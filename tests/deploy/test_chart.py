@@ -1,5 +1,3 @@
-"""The chart: Helm finds no fault, and what it renders keeps the schemas of Kubernetes and the rules of pods."""
-
 from __future__ import annotations
 
 import importlib.util

@@ -1,5 +1,3 @@
-"""Compose: the three processes on one image, and a store that keeps what it has."""
-
 from __future__ import annotations
 
 import shutil

@@ -1,5 +1,3 @@
-"""The image: how it is described, and where a builder and its base are at hand also how it is built."""
-
 from __future__ import annotations
 
 import os

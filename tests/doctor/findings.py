@@ -1,5 +1,3 @@
-"""Findings as a test reads them."""
-
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence

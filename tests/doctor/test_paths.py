@@ -1,5 +1,3 @@
-"""What the doctor shows of path classes: the defaults, and what each repository has of its own."""
-
 from __future__ import annotations
 
 import pytest

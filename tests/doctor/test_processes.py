@@ -1,5 +1,3 @@
-"""What the doctor says of clocks, workers and queues, on a real store."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

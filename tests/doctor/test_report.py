@@ -1,5 +1,3 @@
-"""The doctor's findings as people and scripts read them."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""What the doctor says of the last runs and of what is due, on a real store."""
-
 from __future__ import annotations
 
 from dataclasses import replace

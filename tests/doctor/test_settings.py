@@ -1,5 +1,3 @@
-"""What the doctor says of the settings by themselves."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

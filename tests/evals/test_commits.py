@@ -1,5 +1,3 @@
-"""Pull requests from the commits of a clone."""
-
 from __future__ import annotations
 
 from evals.commits import sort_commits

@@ -1,5 +1,3 @@
-"""A score rests on nothing that merged with it or later."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""What happened to pull requests, when it was known, and on which day they count."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""Figures of a ranking against brute force: pairs for the AUC, every order of ties for the top of a day."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""The measures give the figures that the record of 2025 was published with, and a clone gives what it gives."""
-
 from __future__ import annotations
 
 import datetime as dt

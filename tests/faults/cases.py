@@ -1,5 +1,3 @@
-"""Every fault that is injected: one record each."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

@@ -1,5 +1,3 @@
-"""Rounds in which a process of the bot is killed at a random point of its work, and started again."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""What stands before an outside service, and lets it fail on request."""
-
 from __future__ import annotations
 
 import json

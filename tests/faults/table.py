@@ -1,5 +1,3 @@
-"""The outcomes of trials as a table in Markdown."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The clock of a process is shifted, and of all at once put forward."""
-
 from __future__ import annotations
 
 import os

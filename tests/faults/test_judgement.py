@@ -1,5 +1,3 @@
-"""What the judge of faults finds wrong with keys and with memory."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""The proxy fails as it is told to, and is as if it were not there before and after."""
-
 from __future__ import annotations
 
 import random

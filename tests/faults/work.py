@@ -1,5 +1,3 @@
-"""What the bot has to do while something fails: a digest that is due, commands, and a question in a thread."""
-
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor

@@ -1,5 +1,3 @@
-"""App Home as each person sees it: the last digests, the subscriptions that they may know of, and health."""
-
 from __future__ import annotations
 
 from datetime import datetime, timedelta

@@ -1,5 +1,3 @@
-"""What it cost: sums that are exact, the page about it in Slack and in a terminal, and who may see it."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""What a request from Slack must have: the one that lacks something is refused in a line."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""``/prdigest previews``: what becomes a job."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Counts of calls of our functions, in all threads."""
-
 from __future__ import annotations
 
 import sys

@@ -1,5 +1,3 @@
-"""The processes that hostile people talk to."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

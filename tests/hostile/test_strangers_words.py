@@ -1,5 +1,3 @@
-"""Strangers' words in diffs, titles, questions and answers: they are material, and nothing of them comes alive."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Calls in this process: refused, bounded, paged, and what agents may see of profiles."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""An installation without the extra ``mcp``."""
-
 from __future__ import annotations
 
 import os

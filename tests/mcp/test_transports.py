@@ -1,5 +1,3 @@
-"""The official client over both transports: each tool answers, in pages, and no model is asked."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""Model calls are paid for: by whom, how much, how often, and whatever becomes of them."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator

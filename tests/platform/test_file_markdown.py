@@ -1,5 +1,3 @@
-"""Texts in a Markdown file: code of which nothing is visible does not make code of what follows."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""What jobs carry is read as it was written, and nothing else is taken for it."""
-
 from __future__ import annotations
 
 import datetime as dt

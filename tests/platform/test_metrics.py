@@ -1,5 +1,3 @@
-"""Calls of models are counted with their result and their tokens, however they end."""
-
 from __future__ import annotations
 
 import logging

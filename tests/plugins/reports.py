@@ -1,5 +1,3 @@
-"""What a process of the tests reports to the one that started it."""
-
 from __future__ import annotations
 
 import pytest

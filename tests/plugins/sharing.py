@@ -1,5 +1,3 @@
-"""How processes share the tests: how many there are, in which order they take them, and what stays together."""
-
 from __future__ import annotations
 
 import gc

@@ -1,5 +1,3 @@
-"""The clock ticks at once and each minute, whatever a tick ends in, and never two ticks at a time."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""What is noted of each job: the id of its request, and what became of it."""
-
 from __future__ import annotations
 
 import logging

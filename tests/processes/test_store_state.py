@@ -1,5 +1,3 @@
-"""The state of the store as metrics: what is due, late, queued and spent, on a real store."""
-
 from __future__ import annotations
 
 from contextlib import closing

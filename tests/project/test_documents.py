@@ -1,5 +1,3 @@
-"""What the pages in ``docs`` say of scopes, stored data and bands is what the code has."""
-
 from __future__ import annotations
 
 import json

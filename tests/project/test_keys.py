@@ -1,5 +1,3 @@
-"""A key of the store is spelled once: in the keyspace, or where what it names is kept."""
-
 from __future__ import annotations
 
 import ast

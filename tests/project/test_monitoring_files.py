@@ -1,5 +1,3 @@
-"""The dashboard, the alarms and ``docs/monitoring.md`` name metrics that exist, with labels that they have."""
-
 from __future__ import annotations
 
 import json

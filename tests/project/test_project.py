@@ -1,5 +1,3 @@
-"""What the project says of itself is true: manifest, README, sample."""
-
 from __future__ import annotations
 
 import json

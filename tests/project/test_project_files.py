@@ -1,5 +1,3 @@
-"""The files for the platform and for contributors: they can be read, and run what ``.ci/run`` runs."""
-
 from __future__ import annotations
 
 import re

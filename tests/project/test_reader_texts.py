@@ -1,5 +1,3 @@
-"""No sentence that people read has more than thirty words."""
-
 from __future__ import annotations
 
 from collections import Counter

@@ -1,5 +1,3 @@
-"""The search for credentials finds those of the table, and each exception is needed."""
-
 from __future__ import annotations
 
 from tests.helpers.tables import check_rows

@@ -1,5 +1,3 @@
-"""A table in one test says which of its rows failed, and why."""
-
 from __future__ import annotations
 
 import pytest

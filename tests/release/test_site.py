@@ -1,5 +1,3 @@
-"""The site: it builds without a warning, loads nothing from elsewhere, and has every page and drawing."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The pages on installing and operating, typed line by line as their reader would."""
-
 from __future__ import annotations
 
 import re

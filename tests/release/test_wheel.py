@@ -1,5 +1,3 @@
-"""The wheels, made from the source distributions and installed apart from the checkout, have all they need."""
-
 from __future__ import annotations
 
 import importlib.util

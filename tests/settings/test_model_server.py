@@ -1,5 +1,3 @@
-"""The settings of a model server: its address, its prices, and what can't be used."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Settings from the environment and ``.env``, and what is said of those that can't be used."""
-
 from __future__ import annotations
 
 from datetime import time

@@ -1,5 +1,3 @@
-"""Settings of which some can't be used, and the one for the channel of operators."""
-
 from __future__ import annotations
 
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Who subscribes in the simulated year, what they change, and what they are to get, as the walls alone tell it."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""Credentials are taken out of texts; ordinary code stays as it is."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""Small rules for text, over any text."""
-
 from __future__ import annotations
 
 import unicodedata

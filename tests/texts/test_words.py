@@ -1,5 +1,3 @@
-"""Limits in words, and sentences that were said before."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,4 +1,4 @@
-"""Connections of ``http.client`` that register the socket of each request, and the proxies that requests may take."""
+"""Connections of ``http.client`` that register the socket of each request, and the proxies that these may take."""
 
 from __future__ import annotations
 

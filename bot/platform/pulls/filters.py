@@ -1,5 +1,3 @@
-"""Filters of pull requests by path, author and label."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""What is posted to Slack and read from it."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""Files and commits of a repository, and what reads them."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""All that a merge changes for others."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""An index of merged pull requests by number, title and merge commit."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""What an expression stands for, as a symbol."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""A profile of a tree, from the scans of its files."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,5 +1,3 @@
-"""What the scan of one file gives."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""Texts of expressions in a source file."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""What a Python module defines, imports and calls."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

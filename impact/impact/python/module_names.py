@@ -1,5 +1,3 @@
-"""The names under which Python files are imported."""
-
 from __future__ import annotations
 
 from pathlib import PurePosixPath

@@ -1,5 +1,3 @@
-"""Python source text as a syntax tree."""
-
 from __future__ import annotations
 
 import ast

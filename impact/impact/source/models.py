@@ -1,5 +1,3 @@
-"""Files of a repository at a commit."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -1,5 +1,3 @@
-"""Dates as people write them."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""The statements in the description of a pull request."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Which deprecations concern a profile."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

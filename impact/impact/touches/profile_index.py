@@ -1,5 +1,3 @@
-"""A profile, indexed by what a change can concern."""
-
 from __future__ import annotations
 
 from collections import defaultdict

@@ -1,5 +1,3 @@
-"""Small merges, as texts of files by path."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

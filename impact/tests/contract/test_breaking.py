@@ -1,5 +1,3 @@
-"""Which contract changes break callers for certain, and how a reader is told so."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime

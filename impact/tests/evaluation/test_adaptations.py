@@ -1,5 +1,3 @@
-"""The merges that a downstream names as causes of its adaptations."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""Intervals: percentiles of figures on days drawn again."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""The baseline of a replay: a changed file that the downstream imports."""
-
 from __future__ import annotations
 
 import pytest

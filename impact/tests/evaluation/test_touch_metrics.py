@@ -1,5 +1,3 @@
-"""Metrics of orders within windows, against a count of all pairs."""
-
 from __future__ import annotations
 
 import math

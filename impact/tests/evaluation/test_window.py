@@ -1,5 +1,3 @@
-"""A window is of dates in UTC, wherever a time is from."""
-
 from __future__ import annotations
 
 import datetime as dt

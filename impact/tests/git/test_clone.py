@@ -1,5 +1,3 @@
-"""Commits as ``git`` tells of them: real repositories, odd paths, and clones that can't be read."""
-
 from __future__ import annotations
 
 import stat

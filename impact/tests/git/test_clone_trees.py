@@ -1,5 +1,3 @@
-"""Every version of every file of a clone, by the hashes that git gives them."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""Which commits are merges of pull requests, and of which."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Which pull requests say that they repair what another broke."""
-
 from __future__ import annotations
 
 from datetime import timedelta

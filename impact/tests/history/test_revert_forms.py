@@ -1,5 +1,3 @@
-"""The forms in which people say that they take something back, and those that only look like it."""
-
 from __future__ import annotations
 
 from datetime import timedelta

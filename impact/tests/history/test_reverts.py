@@ -1,5 +1,3 @@
-"""Which pull requests of a day take back another of it."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""What is taken back in the end, where reverts were themselves reverted."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""A small upstream and a small tree of a team that builds on it."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""What is found of a profile by a name or a path."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Calls and signatures: Python itself says what fits."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""What a Python module defines, imports and calls, by its text."""
-
 from __future__ import annotations
 
 import ast

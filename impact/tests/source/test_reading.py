@@ -1,5 +1,3 @@
-"""The bytes of a file become its text, or the reason why it is not read."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""What a change does to a use, by the relation between them."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The way to a later commit: what is left of the changes, by the team's files."""
-
 from __future__ import annotations
 
 from dataclasses import replace

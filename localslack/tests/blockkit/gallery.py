@@ -1,5 +1,3 @@
-"""Every block and every element that the local Slack takes, with one text in each place that has one."""
-
 from __future__ import annotations
 
 from typing import Any

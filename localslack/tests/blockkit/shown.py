@@ -1,5 +1,3 @@
-"""What the tests show, for whom: a message of these blocks, a modal of these fields."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime

@@ -1,5 +1,3 @@
-"""Each type of block shows what Slack shows of it."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Instants in Slack's formats: on the reader's clock, with the words that Slack uses for days nearby."""
-
 from __future__ import annotations
 
 from dataclasses import replace

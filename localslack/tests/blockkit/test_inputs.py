@@ -1,5 +1,3 @@
-"""Fields of views: each has a label, room for what is wrong with it, and what was put in before."""
-
 from __future__ import annotations
 
 from typing import Any

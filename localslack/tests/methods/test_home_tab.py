@@ -1,5 +1,3 @@
-"""The Home tab of the Slack emulator: how it is published, opened and used."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Steps of workflows that the app runs."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Answers that are written in pieces, seen through the real client and its own helper for streams."""
-
 from __future__ import annotations
 
 import http.client

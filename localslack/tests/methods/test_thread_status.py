@@ -1,5 +1,3 @@
-"""What the bot says that it is doing in a thread."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

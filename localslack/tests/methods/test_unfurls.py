@@ -1,5 +1,3 @@
-"""Links that the app is told of, and the cards that it shows below them."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,5 +1,3 @@
-"""The page's server: what it serves, to whom, and what it refuses."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""What the person before the page can do, and what reaches the app of it."""
-
 from __future__ import annotations
 
 import threading

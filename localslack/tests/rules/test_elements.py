@@ -1,5 +1,3 @@
-"""The table of the elements that Slack takes, and of where it takes them."""
-
 from __future__ import annotations
 
 import pytest

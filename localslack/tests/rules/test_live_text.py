@@ -1,5 +1,3 @@
-"""The table of what is live in a message."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The table of what Slack takes."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Forms of the Slack emulator: what people can put in, what the app gets of it, and what its answer does."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""``prdigest profile``: added from a repository or a file, shown, listed and removed."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

@@ -1,5 +1,3 @@
-"""``prdigest broke`` on a small clone: the merge that explains an error, or that none does."""
-
 from __future__ import annotations
 
 import json

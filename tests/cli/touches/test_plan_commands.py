@@ -1,5 +1,3 @@
-"""``prdigest since`` and ``prdigest deprecations`` on a world of the tests' own."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

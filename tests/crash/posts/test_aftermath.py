@@ -1,5 +1,3 @@
-"""What became of a digest that was posted: clocks look for it, and a worker that is killed leaves it told once."""
-
 from __future__ import annotations
 
 import re

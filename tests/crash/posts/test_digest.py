@@ -1,5 +1,3 @@
-"""A process that posts a digest is killed after each call that posts; the next one finishes the digest."""
-
 from __future__ import annotations
 
 import threading

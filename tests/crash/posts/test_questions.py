@@ -1,5 +1,3 @@
-"""Workers end while they answer questions; each thread has its one whole answer, and remembers it once."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Several web processes and workers at once, and everything delivered twice."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

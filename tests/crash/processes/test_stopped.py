@@ -1,5 +1,3 @@
-"""Processes are told to stop in the middle of things, and stop cleanly."""
-
 from __future__ import annotations
 
 import signal

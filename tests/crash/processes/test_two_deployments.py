@@ -1,5 +1,3 @@
-"""Two deployments, each for a workspace of its own, on one Redis: neither takes what is the other's."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""A worker is killed with SIGKILL; the asker gets the answer from another one, there or started then."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

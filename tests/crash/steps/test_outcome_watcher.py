@@ -1,5 +1,3 @@
-"""What became of a digest, where a process dies at any step: told once by the next one, and nothing is doubled."""
-
 from __future__ import annotations
 
 from contextlib import suppress

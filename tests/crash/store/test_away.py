@@ -1,5 +1,3 @@
-"""The store goes away while a job runs, and while jobs wait to be tried again."""
-
 from __future__ import annotations
 
 import threading

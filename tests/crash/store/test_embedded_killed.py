@@ -1,5 +1,3 @@
-"""The embedded store is killed while bots use it: it comes back by itself, with all that was kept."""
-
 from __future__ import annotations
 
 import os

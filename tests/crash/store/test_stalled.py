@@ -1,5 +1,3 @@
-"""The store stalls for longer than a client waits for an answer: jobs are taken again once it goes on."""
-
 from __future__ import annotations
 
 import os

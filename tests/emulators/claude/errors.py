@@ -1,5 +1,3 @@
-"""How the emulated service says no."""
-
 from __future__ import annotations
 
 from tests.emulators.claude.script import Failure

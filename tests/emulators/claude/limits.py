@@ -1,5 +1,3 @@
-"""What Claude refuses in a request, and with which error."""
-
 from __future__ import annotations
 
 from typing import Any

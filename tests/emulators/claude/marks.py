@@ -1,5 +1,3 @@
-"""Cache breakpoints: where a request marks its prompt, and what the service refuses in the marks."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

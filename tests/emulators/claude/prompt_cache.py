@@ -1,5 +1,3 @@
-"""Claude's prompt cache, and the input side of a request's ``usage``."""
-
 from __future__ import annotations
 
 import hashlib

@@ -1,5 +1,3 @@
-"""What the tests of the Claude emulator ask it, and how they read its answers."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The content of Claude's answers, step by step, and its errors."""
-
 from __future__ import annotations
 
 import hashlib

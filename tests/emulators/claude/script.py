@@ -1,5 +1,3 @@
-"""What a test scripts Claude to do, step by step, and the answers that say nothing wrong."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

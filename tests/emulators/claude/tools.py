@@ -1,5 +1,3 @@
-"""The tools of a request: what the service refuses in them, and which calls a scripted answer may make."""
-
 from __future__ import annotations
 
 import json

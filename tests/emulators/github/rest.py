@@ -1,5 +1,3 @@
-"""The REST calls of a digest: a repository, a pull request and its files, and search."""
-
 from __future__ import annotations
 
 import json

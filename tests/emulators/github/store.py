@@ -1,5 +1,3 @@
-"""What the GitHub emulator knows: pull requests by repository, and the search over them."""
-
 from __future__ import annotations
 
 import hashlib

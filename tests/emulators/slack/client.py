@@ -1,5 +1,3 @@
-"""How the tests of the Slack emulator call it."""
-
 from __future__ import annotations
 
 from typing import Any

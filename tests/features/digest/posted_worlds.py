@@ -1,5 +1,3 @@
-"""What the tests of what became of a digest share: one that was posted, with a fuse in front of each port."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

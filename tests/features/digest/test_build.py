@@ -1,5 +1,3 @@
-"""The digest of a day: in order, complete, no more read than it must, and ended cleanly by an error."""
-
 from __future__ import annotations
 
 import threading

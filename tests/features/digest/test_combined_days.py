@@ -1,5 +1,3 @@
-"""Several days as one: what was merged on one of them may have been taken back on another."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The line that admits what the digest rests on, and what it cost."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The Markdown report, byte for byte: other tools read it."""
-
 from __future__ import annotations
 
 import re

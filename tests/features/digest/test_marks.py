@@ -1,5 +1,3 @@
-"""What became of pull requests, and what a team said of hits, behind the lines of a message that was posted."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

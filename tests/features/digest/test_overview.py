@@ -1,5 +1,3 @@
-"""What is shown of days: the overview of each, several as one, and the messages of a digest in its channel."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A digest of a day or of several as all that is posted: lead, thread, the report as a file, and what tells it."""
-
 from __future__ import annotations
 
 import json

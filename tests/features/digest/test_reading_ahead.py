@@ -1,5 +1,3 @@
-"""Files of the next pull requests are loaded while the model works: not too many, and no thread stays."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""A digest that was posted with gaps is edited to what it would be now, and never posted again."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""What a digest says of its day: groups, risks, actions, cost."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""A page since a day rates as all others do: with what is recorded around its days, read once."""
-
 from __future__ import annotations
 
 from collections import Counter

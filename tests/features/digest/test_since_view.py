@@ -1,5 +1,3 @@
-"""The page for somebody who was away."""
-
 from __future__ import annotations
 
 from datetime import timedelta

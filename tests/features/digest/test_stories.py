@@ -1,5 +1,3 @@
-"""Merges that belong together are one story."""
-
 from __future__ import annotations
 
 from datetime import timedelta

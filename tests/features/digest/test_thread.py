@@ -1,5 +1,3 @@
-"""The thread: every pull request of the day once, in messages that Slack takes."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

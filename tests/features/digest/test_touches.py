@@ -1,5 +1,3 @@
-"""What touches a team's code: the first lines of a digest, and the hits with their buttons in its thread."""
-
 from __future__ import annotations
 
 from dataclasses import replace

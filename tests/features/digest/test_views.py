@@ -1,5 +1,3 @@
-"""What of a day a view shows, what of it is missing, and when two digests tell the same."""
-
 from __future__ import annotations
 
 from dataclasses import replace

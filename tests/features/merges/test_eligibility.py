@@ -1,5 +1,3 @@
-"""Which pull requests are reviewed for bugs."""
-
 from __future__ import annotations
 
 from bot.features.merges.review import should_review

@@ -1,5 +1,3 @@
-"""What the rules look back at: only what was merged before counts, also for files that were renamed."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,5 +1,3 @@
-"""A finding as people read it: in a line of a list, and with all that is known of it."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The merges of some days as one list: newest first, with the days of which there is none."""
-
 from __future__ import annotations
 
 from datetime import timedelta

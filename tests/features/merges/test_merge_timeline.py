@@ -1,5 +1,3 @@
-"""What is known of a repository around days: how far it is looked, what is asked for, and what is not known."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""The quote of a finding is evidence only in one place, or in the one that it names."""
-
 from __future__ import annotations
 
 from typing import Any

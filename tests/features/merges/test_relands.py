@@ -1,5 +1,3 @@
-"""Which pull requests land again what was taken back, and what was tried before."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""The reverts and fixes of 2025 that are known, and what is found of them by titles alone."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The rules of risk: each at its steps, and what is never listed."""
-
 from __future__ import annotations
 
 from typing import Any

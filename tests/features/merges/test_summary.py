@@ -1,5 +1,3 @@
-"""What of a model's words is kept, and what stands in for them."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Which links get a preview, and what they are about."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""What the tests of questions share: an archive over pull requests in memory, a model that follows a script."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""A citation holds only where its quote stands in the diff of the file that it names."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""What the instructions for answers promise is what the code does."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""What holds of every answer that a model may write, at any cut of the stream."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""What a thread remembers: kept, and read back from Slack once where nothing is kept."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

@@ -1,5 +1,3 @@
-"""What a talk begins with: the same record for each question, within its size; then what was said, in turns."""
-
 from __future__ import annotations
 
 import re

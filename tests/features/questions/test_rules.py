@@ -1,5 +1,3 @@
-"""Which replies ask nothing, which are for colleagues, and what is remembered of a thread."""
-
 from __future__ import annotations
 
 from dataclasses import replace

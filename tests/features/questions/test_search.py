@@ -1,5 +1,3 @@
-"""Words are found where they stand: in changed lines, in the whole diff, or in what is said."""
-
 from __future__ import annotations
 
 import pytest

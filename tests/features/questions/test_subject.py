@@ -1,5 +1,3 @@
-"""What a thread is about, out of what is kept with its first message."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""The talk with the model: its rounds of tools, its limits, and all the ways in which it can break off."""
-
 from __future__ import annotations
 
 from collections import deque

@@ -1,5 +1,3 @@
-"""What stands around an answer: Slack takes it, and nothing that strangers wrote is alive in it."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Thumbs: one for each person and answer, kept for good with all that the answer was made of, and printed."""
-
 from __future__ import annotations
 
 import json

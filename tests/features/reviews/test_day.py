@@ -1,5 +1,3 @@
-"""Reviews of a day over a real store: which are read, in which order, and what ends them."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The instructions explain each field of the report and each of its values: the schema has no descriptions."""
-
 from __future__ import annotations
 
 from enum import Enum

@@ -1,5 +1,3 @@
-"""What is kept of a digest to be held against what comes."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""What is counted of reviews, worked out by hand: by verdict, and where lists differ from those of the rules."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Scores out of what a real store keeps: records of digests, and what was merged."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -1,5 +1,3 @@
-"""What people do with subscriptions: whose they are, when their digests come, and that none is lost or doubled."""
-
 from __future__ import annotations
 
 import datetime as dt

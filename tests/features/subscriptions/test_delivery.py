@@ -1,5 +1,3 @@
-"""A digest that is due is posted once, however often and early it breaks off, and what went wrong is known."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

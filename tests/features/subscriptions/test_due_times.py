@@ -1,5 +1,3 @@
-"""When digests are due, and which days each of them tells of, whatever the clocks of a zone do."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""The form of a subscription: Slack opens it, and what is filled in is read back, or refused at its field."""
-
 from __future__ import annotations
 
 import copy

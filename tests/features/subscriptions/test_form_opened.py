@@ -1,5 +1,3 @@
-"""The form of a subscription: who gets it, and what it holds when it opens."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""What is wrong is told once, to those who have to know, and how it ended is edited into that."""
-
 from __future__ import annotations
 
 import threading

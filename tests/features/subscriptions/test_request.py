@@ -1,5 +1,3 @@
-"""What people type to get digests regularly: understood, or refused in one sentence that says what to do."""
-
 from __future__ import annotations
 
 import datetime as dt

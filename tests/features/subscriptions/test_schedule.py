@@ -1,5 +1,3 @@
-"""What a tick does with each thing that is due, whatever clocks, workers, people and the store do meanwhile."""
-
 from __future__ import annotations
 
 import datetime as dt

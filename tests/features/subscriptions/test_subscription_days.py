@@ -1,5 +1,3 @@
-"""What makes two editions or two subscriptions the same, and what they are called."""
-
 from __future__ import annotations
 
 import datetime as dt

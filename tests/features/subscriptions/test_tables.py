@@ -1,5 +1,3 @@
-"""Where subscriptions are looked up: those that people made, and the one of the settings."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""Subscriptions as lines with buttons: what a person reads, and that Slack takes whatever is in them."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""The window about one pull request: Slack opens it whatever the texts, and only code makes links in it."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The window of one pull request: open at once, filled when it is read, and one however often it is run."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Nothing is said of what was not read: what was not comes before any count, whoever shows a result."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""Hits and what people say about them, on a real store."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Deprecations as people read them."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""The table of a replay."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""The checklist of an upgrade, as a person reads it."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""The plan of an upgrade as a message."""
-
 from __future__ import annotations
 
 from dataclasses import replace

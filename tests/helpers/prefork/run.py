@@ -1,5 +1,3 @@
-"""What the processes of one run of the tests have in common."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass

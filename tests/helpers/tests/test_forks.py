@@ -1,5 +1,3 @@
-"""The processes that tests fork are like those of the command line, and so is their end."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Processes that share tests are forks of one that has collected them, and report as those of pytest-xdist do."""
-
 from __future__ import annotations
 
 import json

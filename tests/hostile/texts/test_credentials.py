@@ -1,5 +1,3 @@
-"""Credentials are taken out of whatever enters, and of whatever is shown; what looks like one stays."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Looking for credentials takes time in proportion to the text, also where one begins again and again."""
-
 from __future__ import annotations
 
 import re

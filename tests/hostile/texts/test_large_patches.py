@@ -1,5 +1,3 @@
-"""Patches of very many lines: what is kept of them is bounded, and so is the memory that reading them takes."""
-
 from __future__ import annotations
 
 import tracemalloc

@@ -1,5 +1,3 @@
-"""A report is read by a Markdown parser as if all its texts were harmless ones."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""A day with a hundred records as they should not be: a whole digest and a whole report come of it."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Only what says something, in whole words and of what was changed, is proof of a change."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""A consumer hears of a job at once, leaves it where it is, and does without where the server can't tell."""
-
 from __future__ import annotations
 
 import threading

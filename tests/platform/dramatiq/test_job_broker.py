@@ -1,5 +1,3 @@
-"""Consumers of one broker, as a worker has them for a queue and for what is delayed on it."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""A repository on a server, and the mirror that the bot keeps of it."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,5 +1,3 @@
-"""What the doctor says of git and of the mirrors on a disk."""
-
 from __future__ import annotations
 
 import os

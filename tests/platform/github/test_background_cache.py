@@ -1,5 +1,3 @@
-"""Discussions and commits through the cache: asked once, discussions for minutes only."""
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""What the doctor says of GitHub, asked over the network."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""GitHub's failures: which are waited out, and which become which error, in one sentence."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Files through the cache: asked for once, whatever they hold."""
-
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace

@@ -1,5 +1,3 @@
-"""The files of a pull request, and many threads that read them at once."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,5 +1,3 @@
-"""The list of a day's merges: complete, to the second, and with an independent count."""
-
 from __future__ import annotations
 
 from datetime import datetime, timedelta

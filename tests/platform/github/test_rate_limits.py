@@ -1,5 +1,3 @@
-"""What GitHub says of its limits, and silence where it says nothing."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta

@@ -1,5 +1,3 @@
-"""The releases of a repository: what is out, oldest first, in one call."""
-
 from __future__ import annotations
 
 from datetime import timedelta

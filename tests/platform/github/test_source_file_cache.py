@@ -1,5 +1,3 @@
-"""Whole files through the cache: each request of a commit is made once."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

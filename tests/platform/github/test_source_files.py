@@ -1,5 +1,3 @@
-"""Whole files from GitHub: many in a call, the same text as git has, and a reason for each that has none."""
-
 from __future__ import annotations
 
 import codecs

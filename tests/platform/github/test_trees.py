@@ -1,5 +1,3 @@
-"""The list of all files of a repository: files alone, at the newest commit, in two calls."""
-
 from __future__ import annotations
 
 from datetime import timedelta

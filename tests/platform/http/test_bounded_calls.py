@@ -1,5 +1,3 @@
-"""Peers that drip: each call ends at its own deadline, in headers and bodies, plain and over TLS."""
-
 from __future__ import annotations
 
 import ssl

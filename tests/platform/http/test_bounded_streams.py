@@ -1,5 +1,3 @@
-"""Streams over bounded calls: their bounds hold while nobody reads, and do not bound the reader."""
-
 from __future__ import annotations
 
 import threading

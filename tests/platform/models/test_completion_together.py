@@ -1,5 +1,3 @@
-"""Many who ask the same at once, in threads and in processes: one call to the model."""
-
 from __future__ import annotations
 
 import json

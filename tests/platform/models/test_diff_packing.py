@@ -1,5 +1,3 @@
-"""What fits is shown whole, in order of worth; what does not fit is said."""
-
 from __future__ import annotations
 
 import pytest

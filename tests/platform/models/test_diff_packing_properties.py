@@ -1,5 +1,3 @@
-"""What holds of every packed diff, whatever the files."""
-
 from __future__ import annotations
 
 import random

@@ -1,5 +1,3 @@
-"""Slots at the model: as many as there are, none after the end, and no wait past the deadline."""
-
 from __future__ import annotations
 
 import threading

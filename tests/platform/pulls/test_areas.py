@@ -1,5 +1,3 @@
-"""A pull request is about the part of the repository that most of its changed product lines are in."""
-
 from __future__ import annotations
 
 import pytest

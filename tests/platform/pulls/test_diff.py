@@ -1,5 +1,3 @@
-"""Hunks are read with true line numbers, and quotes are found where they stand or not at all."""
-
 from __future__ import annotations
 
 import pytest

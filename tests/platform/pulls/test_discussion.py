@@ -1,5 +1,3 @@
-"""What of a discussion says something, and what of it is shown."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime

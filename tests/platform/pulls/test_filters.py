@@ -1,5 +1,3 @@
-"""Which pull requests fit a path, an author and a label."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""Repositories, accounts and the addresses of pull requests and their lines."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""Which class a path has: the first class that claims it wins."""
-
 from __future__ import annotations
 
 import pytest

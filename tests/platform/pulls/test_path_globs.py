@@ -1,5 +1,3 @@
-"""Patterns name the same paths as in pathspec, which takes its time."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""How people name a pull request."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Who may ask, and who is told what instead."""
-
 from __future__ import annotations
 
 import pytest

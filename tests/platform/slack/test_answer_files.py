@@ -1,5 +1,3 @@
-"""Answers with a file: one message and one file, also after a crash, and a way to it for the asker alone."""
-
 from __future__ import annotations
 
 import json

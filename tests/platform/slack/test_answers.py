@@ -1,5 +1,3 @@
-"""Answers as messages with their buttons, which say again what was asked, and which Slack takes."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Buttons below messages: Slack takes them, and what they carry reads back as what was asked."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

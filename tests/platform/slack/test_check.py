@@ -1,5 +1,3 @@
-"""What the doctor says of Slack, asked over the network."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta

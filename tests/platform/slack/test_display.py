@@ -1,5 +1,3 @@
-"""Answers in threads as they are written: one message with all of the words, whatever Slack does."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence

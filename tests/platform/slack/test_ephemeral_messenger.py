@@ -1,5 +1,3 @@
-"""What one person sees in Slack: whispers by one way or the other, and windows that are found again."""
-
 from __future__ import annotations
 
 from dataclasses import replace

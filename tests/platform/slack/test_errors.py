@@ -1,5 +1,3 @@
-"""Slack's refusals and failures, each as one sentence."""
-
 from __future__ import annotations
 
 import contextlib

@@ -1,5 +1,3 @@
-"""The pull requests that a message of Slack names, from any author."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""Slack as a ``Messenger``: posts that are found again, files, addresses, and what the client repeats."""
-
 from __future__ import annotations
 
 import time

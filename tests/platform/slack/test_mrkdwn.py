@@ -1,5 +1,3 @@
-"""Text in places where Slack reads markup stays text."""
-
 from __future__ import annotations
 
 import pytest

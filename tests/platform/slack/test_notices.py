@@ -1,5 +1,3 @@
-"""Sentences for the one who asked: nothing in them that only an operator could use."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""Posts take turns in each channel, and none waiting longer than a job may."""
-
 from __future__ import annotations
 
 import threading

@@ -1,5 +1,3 @@
-"""Answers to visits: who sees them, once each, and what the asker is told where there is none."""
-
 from __future__ import annotations
 
 import logging

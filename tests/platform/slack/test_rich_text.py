@@ -1,5 +1,3 @@
-"""Pieces of rich text: literal, styled, and linked only to addresses that code built."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

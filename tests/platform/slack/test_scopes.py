@@ -1,5 +1,3 @@
-"""The scopes that the code knows are those of the manifest."""
-
 from __future__ import annotations
 
 import json

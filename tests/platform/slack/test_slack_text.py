@@ -1,5 +1,3 @@
-"""What a person typed after the bot's name, out of what Slack makes of it."""
-
 from __future__ import annotations
 
 import html

@@ -1,5 +1,3 @@
-"""Channels, people and App Home as Slack tells of them."""
-
 from __future__ import annotations
 
 from typing import Any

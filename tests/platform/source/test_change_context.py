@@ -1,5 +1,3 @@
-"""Around a change stand the function and the class that it is in."""
-
 from __future__ import annotations
 
 import difflib

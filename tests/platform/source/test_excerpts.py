@@ -1,5 +1,3 @@
-"""Parts of a file: by their lines with marks, and around a name."""
-
 from __future__ import annotations
 
 import difflib

@@ -1,5 +1,3 @@
-"""Functions and classes of a file are found by their lines."""
-
 from __future__ import annotations
 
 import ast

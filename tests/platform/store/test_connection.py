@@ -1,5 +1,3 @@
-"""The cache, the records and the leases, on a real server."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

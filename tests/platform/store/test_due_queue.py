@@ -1,5 +1,3 @@
-"""The agenda, on a real server."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,5 +1,3 @@
-"""What the eraser does to each type of key, on a real store."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The stored names of all keys, which no change of the code may change."""
-
 from __future__ import annotations
 
 from datetime import date

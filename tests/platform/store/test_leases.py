@@ -1,5 +1,3 @@
-"""Leases among processes: one holder, a killed one's is free again, a living one's is not."""
-
 from __future__ import annotations
 
 import time

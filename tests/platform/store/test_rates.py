@@ -1,5 +1,3 @@
-"""How often somebody may ask, counted on a real store."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""What is spent is counted to the millionth, and once, however many processes and retries there are."""
-
 from __future__ import annotations
 
 import os

@@ -1,5 +1,3 @@
-"""What a feature declares as a table: loaded as it was saved, refused where a later version wrote it."""
-
 from __future__ import annotations
 
 import json

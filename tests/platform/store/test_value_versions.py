@@ -1,5 +1,3 @@
-"""Values of the store say their version, and those of a later version are not lost."""
-
 from __future__ import annotations
 
 import datetime as dt

@@ -1,5 +1,3 @@
-"""``/prdigest broke``: which merge explains an error that somebody pastes."""
-
 from __future__ import annotations
 
 from tests.emulators.github.store import changed_file, sha

@@ -1,5 +1,3 @@
-"""The buttons and menus below the bot's messages."""
-
 from __future__ import annotations
 
 import pytest

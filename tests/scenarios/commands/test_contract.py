@@ -1,5 +1,3 @@
-"""``/prdigest contract`` and ``/prdigest touches``: what merges change for others, and for a team."""
-
 from __future__ import annotations
 
 from localslack.state.workspace import Json

@@ -1,5 +1,3 @@
-"""``/prdigest``: a day once in the channel with its thread, several days as one overview."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""``/prrisks``: what was taken back first, then what is riskiest."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""``/prrisks score``: what came of the lists that the bot posted, in counts."""
-
 from __future__ import annotations
 
 from datetime import timedelta

@@ -1,5 +1,3 @@
-"""The shortcuts: "Explain pull requests" of any message, and "Explain a pull request" from anywhere."""
-
 from __future__ import annotations
 
 from typing import Any

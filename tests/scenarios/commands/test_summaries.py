@@ -1,5 +1,3 @@
-"""``/prsummary``: acknowledged at once, answered in the channel, or to the asker alone."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""``@prdigest …`` in a thread and at top level: answered in the thread, once."""
-
 from __future__ import annotations
 
 import pytest

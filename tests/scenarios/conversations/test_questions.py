@@ -1,5 +1,3 @@
-"""Questions in threads: answered there, once, with what was checked."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""Who is answered in threads, how often, and for how much money."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""App Home: what people find there, and that each button says what came of it."""
-
 from __future__ import annotations
 
 import datetime as dt

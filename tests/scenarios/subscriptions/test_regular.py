@@ -1,5 +1,3 @@
-"""Regular digests: ``/prdigest subscribe`` and its fellows, the form, direct messages, and the preview."""
-
 from __future__ import annotations
 
 from datetime import UTC, datetime

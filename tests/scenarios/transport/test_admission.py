@@ -1,5 +1,3 @@
-"""Who may ask: which workspaces, channels and people, and how often."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,5 +1,3 @@
-"""Requests that are delivered more than once, or come at once: one answer to each, one reading for all."""
-
 from __future__ import annotations
 
 from collections.abc import Callable

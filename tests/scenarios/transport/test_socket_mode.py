@@ -1,5 +1,3 @@
-"""Socket Mode: connections that Slack refreshes or that break, and a token that is refused."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""All facts of one version of a file."""
-
 from __future__ import annotations
 
 import re

@@ -1,5 +1,3 @@
-"""The uses of a file, in the making."""
-
 from __future__ import annotations
 
 import sys

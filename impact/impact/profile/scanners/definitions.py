@@ -1,5 +1,3 @@
-"""Functions and classes of a Python file."""
-
 # ruff: noqa: N802 (ast.NodeVisitor looks for methods of these names)
 from __future__ import annotations
 

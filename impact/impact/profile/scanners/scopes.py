@@ -1,5 +1,3 @@
-"""The names of a scope of Python code with what they stand for."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""Names of upstream in strings."""
-
 from __future__ import annotations
 
 import ast

@@ -1,5 +1,3 @@
-"""What a merge changes in Python code, from both versions of each changed file."""
-
 from __future__ import annotations
 
 import pytest

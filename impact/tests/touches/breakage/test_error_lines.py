@@ -1,5 +1,3 @@
-"""Wordings of errors, and the names that they say."""
-
 from __future__ import annotations
 
 import pytest

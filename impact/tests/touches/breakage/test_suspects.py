@@ -1,5 +1,3 @@
-"""Which merge explains an error: by what it changes, by the code on the way, by names; and when none does."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

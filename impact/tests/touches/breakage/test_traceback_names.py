@@ -1,5 +1,3 @@
-"""What is read from pasted errors: tracebacks of Python, pytest and logs, with the damage that pasting does."""
-
 from __future__ import annotations
 
 import json

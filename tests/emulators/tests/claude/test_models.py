@@ -1,5 +1,3 @@
-"""What the emulated Claude says of models."""
-
 from __future__ import annotations
 
 import anthropic

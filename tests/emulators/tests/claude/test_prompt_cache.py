@@ -1,5 +1,3 @@
-"""The Claude emulator's tokens and prompt cache."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

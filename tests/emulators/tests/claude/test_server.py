@@ -1,5 +1,3 @@
-"""The Claude emulator, asked by the SDK that the product uses: answers, streams, failures."""
-
 from __future__ import annotations
 
 import json

@@ -1,5 +1,3 @@
-"""The Claude emulator's streams: their pace, their silences and their breaks, as the SDK meets them."""
-
 from __future__ import annotations
 
 import time

@@ -1,5 +1,3 @@
-"""The Claude emulator's thinking blocks: a tool loop brings them back as they were."""
-
 from __future__ import annotations
 
 from typing import Any

@@ -1,5 +1,3 @@
-"""The emulator as the official client of the protocol sees it, and what it refuses."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""A talk with Claude: words as they come, tools over several rounds, and what the prompt cache saves."""
-
 from __future__ import annotations
 
 import threading

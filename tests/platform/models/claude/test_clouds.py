@@ -1,5 +1,3 @@
-"""Claude on Bedrock and on Vertex AI: the SDK's own clients, with credentials from the clouds' own places."""
-
 from __future__ import annotations
 
 import json

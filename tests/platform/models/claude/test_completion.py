@@ -1,5 +1,3 @@
-"""Claude as a ``Model``: what it answers, and its failures in the words of the domain."""
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,5 +1,3 @@
-"""A talk with Claude that goes wrong, in every way that the service has: in the words of the domain."""
-
 from __future__ import annotations
 
 import json

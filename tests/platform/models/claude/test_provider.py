@@ -1,5 +1,3 @@
-"""What opening a connection does to the process."""
-
 from __future__ import annotations
 
 import gc

@@ -1,5 +1,3 @@
-"""What the tests ask an OpenAI-compatible server, and how."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator

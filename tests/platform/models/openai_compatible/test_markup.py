@@ -1,5 +1,3 @@
-"""Markup that a server did not parse: no reasoning and no call is posted, and what is written about them is."""
-
 from __future__ import annotations
 
 import json

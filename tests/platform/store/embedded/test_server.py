@@ -1,5 +1,3 @@
-"""The embedded store: one server for all processes of a state directory, durable, gone when nobody needs it."""
-
 from __future__ import annotations
 
 import fcntl

@@ -1,5 +1,3 @@
-"""Ops that Python code registers with PyTorch."""
-
 from __future__ import annotations
 
 import ast

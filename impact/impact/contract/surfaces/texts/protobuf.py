@@ -1,5 +1,3 @@
-"""Messages, enums and services of a protobuf file."""
-
 from __future__ import annotations
 
 import re

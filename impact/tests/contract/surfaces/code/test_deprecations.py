@@ -1,5 +1,3 @@
-"""Deprecations that code warns of, and when they say that something goes."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""HTTP endpoints and what they take from the query."""
-
 from __future__ import annotations
 
 import pytest

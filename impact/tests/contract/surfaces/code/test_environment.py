@@ -1,5 +1,3 @@
-"""Environment variables: tables of declarations, and reads beside them."""
-
 from __future__ import annotations
 
 import pytest

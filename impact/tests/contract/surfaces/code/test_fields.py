@@ -1,5 +1,3 @@
-"""Fields of configurations, requests and messages, also those that classes inherit."""
-
 from __future__ import annotations
 
 import pytest

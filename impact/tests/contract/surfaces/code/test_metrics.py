@@ -1,5 +1,3 @@
-"""Metrics: names, types, labels, and the ones that are hidden."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Ops that Python registers, and those of C++."""
-
 from __future__ import annotations
 
 import pytest

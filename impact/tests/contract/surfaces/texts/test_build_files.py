@@ -1,5 +1,3 @@
-"""Dockerfiles and CMake files."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Ops that C++ registers with PyTorch."""
-
 from __future__ import annotations
 
 import pytest

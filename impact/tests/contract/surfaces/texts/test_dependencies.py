@@ -1,5 +1,3 @@
-"""Dependencies and pins of each kind of file."""
-
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,3 @@
-"""Messages of protobuf files."""
-
 from __future__ import annotations
 
 import pytest
