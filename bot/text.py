@@ -28,9 +28,7 @@ _MIN_COMMON_WORDS = 4
 def truncate_words(text: str, limit: int) -> str:
     """Truncate the text to ``limit`` words, at least one, with an ellipsis; words are what blanks separate."""
     words = text.split()
-    if len(words) <= limit:
-        return text
-    return " ".join(words[: max(1, limit)]).rstrip(",;:") + "…"
+    return text if len(words) <= limit else " ".join(words[: max(1, limit)]).rstrip(",;:") + "…"
 
 
 def keep_sentences(text: str, limit: int) -> str:

@@ -86,9 +86,7 @@ class BlobReader:
             return None
         # what is too large goes by without being kept
         data = self._read_bytes(int(size) + 1, MAX_SOURCE_BYTES + 1)
-        if kind != b"blob":
-            return None
-        return build_source_file(version.path, data[: int(size)])
+        return None if kind != b"blob" else build_source_file(version.path, data[: int(size)])
 
     def _start(self) -> subprocess.Popen[bytes]:
         """Return the running process. Raises UsageError if there is no git program."""

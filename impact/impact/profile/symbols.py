@@ -85,9 +85,7 @@ def name_expression(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join((node.id, *reversed(parts)))
+    return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
 
 
 def _choose_known(nodes: tuple[ast.expr, ...], lookup: Lookup) -> str | None:

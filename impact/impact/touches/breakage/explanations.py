@@ -41,9 +41,7 @@ def explain_error(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Exp
     """Return how a change explains an error; None if it doesn't."""
     explain = _EXPLAINERS.get(error.kind)
     result = explain(error, names, kinship) if explain else None
-    if result is None or result.strength <= 0:
-        return None
-    return result
+    return None if result is None or result.strength <= 0 else result
 
 
 def _explain_missing_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:

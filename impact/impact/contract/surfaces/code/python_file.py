@@ -122,9 +122,7 @@ def name_expression(node: ast.AST | None) -> str:
     while isinstance(node, ast.Attribute) and len(parts) < 20:
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
-        return ""
-    return ".".join([node.id, *reversed(parts)])
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def get_last_name(node: ast.AST | None) -> str:
