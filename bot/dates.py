@@ -141,10 +141,7 @@ class Span:
 
     @property
     def utc_offsets(self) -> str:
-        """UTC offsets of the midnights between the days: one, ``+0900``, or all of them where they differ.
-
-        Together with the dates they determine the intervals in UTC.
-        """
+        """UTC offsets of the midnights between the days: one, ``+0900``, or all of them where they differ."""
         return _format_offsets(self)
 
     def __len__(self) -> int:

@@ -78,10 +78,7 @@ class SlackCallRefused(PrdigestError):
 
 
 class SlackUnavailable(PrdigestError):
-    """A call that Slack did not answer, so that it may or may not have had its effect.
-
-    With ``retry_after`` (seconds) it had no effect: Slack asked for a pause.
-    """
+    """A call that Slack did not answer: it may have had its effect, but not with ``retry_after`` (seconds)."""
 
     def __init__(self, message: str = "", retry_after: float | None = None) -> None:
         super().__init__(message)

@@ -87,10 +87,8 @@ def create_web_app(is_ready: Callable[[], bool]) -> Flask:
 
 
 def add_events_route(app: Flask, bolt: Bolt, signing_secret: str, instruments: Instruments) -> None:
-    """Add the route ``/slack/events`` for requests that Slack has signed.
-
-    A request with a valid signature that is no request of Slack gets a 400, and a line in the log.
-    """
+    """Add the route ``/slack/events`` for requests that Slack has signed."""
+    # a request with a valid signature that is no request of Slack gets a 400, and a line in the log
     verifier = SignatureVerifier(signing_secret)
 
     @app.post("/slack/events")

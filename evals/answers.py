@@ -63,10 +63,8 @@ def questions(files: tuple[Path, ...], only: str, least: float, *, as_json: bool
 
 
 def _select_threads(suite: Suite, only: str) -> Suite:
-    """Return the suite with only the threads in which a question matches.
-
-    The threads stay whole: later questions need earlier ones.
-    """
+    """Return the suite with only the threads in which a question matches."""
+    # the threads stay whole: later questions need earlier ones
     threads = (
         thread for thread in suite.thread if any(re.search(only, case.ask, re.I) for case in thread.question)
     )

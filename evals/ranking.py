@@ -163,10 +163,8 @@ class Measurement:
 
 
 def select_tops(order: RankingOrder, positives: Sequence[bool], days: int, least: float = -math.inf) -> DailyTops:
-    """Return the first three of each day among cases that score at least ``least``.
-
-    Cases that tie for the last place share it evenly.
-    """
+    """Return the first three of each day among cases that score at least ``least``."""
+    # cases that tie for the last place share it evenly
     by_day: dict[int, list[tuple[float, bool]]] = defaultdict(list)
     counts = [0] * days
     for day, score, positive in zip(order.days, order.scores, positives, strict=True):

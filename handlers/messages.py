@@ -207,11 +207,9 @@ def _split_first_word(text: str) -> tuple[str, str]:
 
 
 def _must_be_command(commands: Commands, asker: SlackRequest, text: str, words: str) -> bool:
-    """Return whether a command with a mistake can't be meant as a question.
-
-    In a thread people talk, so only an option makes it a command, or what is one without its word, such as a list
-    of pull requests. At top level words that only commands have do too.
-    """
+    """Return whether a command with a mistake can't be meant as a question."""
+    # in a thread people talk, so only an option makes it a command, or what is one without its word, such as a
+    # list of pull requests. At top level words that only commands have do too.
     command = _find_command(commands, _split_first_word(text)[0])
     is_bare = _find_bare_command(commands, text) or (command and command.is_bare_form(words))
     if is_bare or _OPTION_PATTERN.search(words):

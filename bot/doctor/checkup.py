@@ -203,10 +203,8 @@ def run_groups(groups: Mapping[str, Check], seconds: float = GROUP_SECONDS) -> I
 
 
 def _run_group(name: str, check: Check, seconds: float) -> Iterator[Finding]:
-    """Yield the findings of a group as they come, until none comes for so many seconds.
-
-    A group runs in a thread of its own, since some waits have no timeout, such as looking up a host name.
-    """
+    """Yield the findings of a group as they come, until none comes for so many seconds."""
+    # a group runs in a thread of its own, since some waits have no timeout, such as looking up a host name
     queue: SimpleQueue[Finding | None] = SimpleQueue()
 
     def run() -> None:
@@ -318,11 +316,9 @@ _ASCII_SIGNS = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→"
 
 
 def format_finding(finding: Finding, encoding: str) -> str:
-    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files.
+    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
 
-    What a terminal of that encoding can't show is replaced.
-    """
-
+    # what a terminal of that encoding can't show is replaced
     def fit(text: str) -> str:
         try:
             "".join((*_MARKS.values(), _ARROW, "…")).encode(encoding)

@@ -104,10 +104,8 @@ def _check_clock(stored: str | None, now: datetime) -> Finding:
 
 
 def _has_new_heartbeat(app: App, before: Mapping[str, datetime]) -> bool:
-    """Return whether a worker leaves a heartbeat during this check.
-
-    The age of the last heartbeat would not tell: enqueuing a job leaves one too, and machines' clocks differ.
-    """
+    """Return whether a worker leaves a heartbeat during this check."""
+    # the age of the last heartbeat would not tell: enqueuing a job leaves one too, and machines' clocks differ
     for _ in range(_HEARTBEAT_POLLS):
         app.sleep(_POLL_INTERVAL)
         heartbeats = read_heartbeats(app.store, app.keyspace)

@@ -141,10 +141,8 @@ def _list_missing_settings(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
 
 
 def _list_wrong_tokens(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
-    """Yield the tokens that can't be right.
-
-    This is seen without a call, so that no secret is sent to the wrong service. No part of a token is shown.
-    """
+    """Yield the tokens that can't be right."""
+    # this is seen without a call, so that no secret is sent to the wrong service. No part of a token is shown.
     for name, beginnings in snapshot.tokens.items():
         value = snapshot.variables.get(name, "")
         if value and not _TOKEN_PATTERN.fullmatch(value):

@@ -253,10 +253,7 @@ def _redact(value: Any) -> Any:
 
 
 class KeptResults:
-    """The last results that have more than one page: their offsets stay true while somebody turns them.
-
-    ``clock`` returns seconds that never go back. Threads may share it.
-    """
+    """The last results of more than one page. ``clock`` returns seconds that only go up. Threads may share it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock

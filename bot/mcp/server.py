@@ -46,10 +46,8 @@ T = TypeVar("T")
 
 
 def build_server(tools: AgentTools) -> Server[Any]:
-    """Build the server, for any transport. Work runs in threads, and ends when its request is cancelled.
-
-    It is the SDK's low-level server: the one of functions words failures, bounds and pages in its own way.
-    """
+    """Build the server, for any transport. Work runs in threads, and ends when its request is cancelled."""
+    # it is the SDK's low-level server: the one of functions words failures, bounds and pages in its own way
     room = anyio.CapacityLimiter(_MAX_CALLS)
 
     async def run(work: Callable[[ShutdownSignal], T]) -> T:

@@ -92,10 +92,8 @@ def clean_code(text: str) -> str:
 
 
 def parse_account(value: object) -> Account:
-    """Return the account of a GraphQL node. A deleted one is null and becomes GitHub's "ghost".
-
-    A login becomes part of addresses, so it keeps only the characters that logins may have.
-    """
+    """Return the account of a GraphQL node. A deleted one is null and becomes GitHub's "ghost"."""
+    # a login becomes part of addresses, so it keeps only the characters that logins may have
     node = parse_node(value)
     name = clean_line(node.get("login"))
     login = _NO_LOGIN.sub("", name.removesuffix(_APP))

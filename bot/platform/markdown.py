@@ -97,10 +97,8 @@ def escape_text(text: str) -> str:
 
 
 def write_code(text: str) -> str:
-    """Write a text as code on one line, between more backticks than it has in a row.
-
-    Without a text there would be backticks alone, which would make code of what follows.
-    """
+    """Write a text as code on one line, between more backticks than it has in a row."""
+    # without a text there would be backticks alone, which would make code of what follows
     line = _join_lines(text) or UNNAMED
     mark = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
     room = " " if len(mark) > 1 else ""

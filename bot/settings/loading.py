@@ -56,11 +56,9 @@ def load_usable_settings() -> UsableSettings:
 
 
 def _find_mixed_origins() -> dict[str, str]:
-    """Return the addresses to which a secret from another place would be sent, with advice.
-
-    A file that came with a folder must not send tokens of the environment to its own host. A gateway that the
-    environment names for another program must not get those of the file.
-    """
+    """Return the addresses to which a secret from another place would be sent, with advice."""
+    # a file that came with a folder must not send tokens of the environment to its own host. A gateway that the
+    # environment names for another program must not get those of the file.
     environment, file = EnvironmentSource(Settings)(), FileSource(Settings)()
     origins = dict.fromkeys(file, DOTENV) | dict.fromkeys(environment, "the environment")
     values = file | environment

@@ -111,10 +111,8 @@ def _read_diff(reader: CloneReader, pull: PullRequest, *revisions: str) -> bytes
 
 
 def _split_sections(output: bytes) -> Iterator[bytes]:
-    """Yield the part of each changed file, which begins with its ``diff --git`` line.
-
-    No line of a file begins so, as each has a mark. A file that became a link has two parts with the same line.
-    """
+    """Yield the part of each changed file, which begins with its ``diff --git`` line."""
+    # no line of a file begins so, as each has a mark. A file that became a link has two parts with the same line.
     starts = list(_SECTION.finditer(output))
     ends = [match.start() for match in starts[1:]] + [len(output)]
     previous = b""

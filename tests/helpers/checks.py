@@ -64,10 +64,8 @@ def is_one_sentence(message: str) -> bool:
 
 
 def eventually(probe: Callable[[], Any], seconds: float = 30.0) -> Any:
-    """What ``probe`` gives as soon as it gives anything; a failure where it does not in time.
-
-    The longer nothing came, the less often it is asked: the answer comes at most a tenth of the wait late.
-    """
+    """What ``probe`` gives as soon as it gives anything; a failure where it does not in time."""
+    # the longer nothing came, the less often it is asked: the answer comes at most a tenth of the wait late
     began = time.monotonic()
     while (waited := time.monotonic() - began) < seconds:
         value = probe()

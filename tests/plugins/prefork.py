@@ -43,10 +43,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _can_fork(config: pytest.Config) -> bool:
-    """Return False where forks can't be had, or would not be what they should be.
-
-    Coverage is measured from the start of each process.
-    """
+    """Return False where forks can't be had, or would not be what they should be."""
+    # coverage is measured from the start of each process
     return (
         sys.platform == "linux"
         and not hasattr(config, "workerinput")

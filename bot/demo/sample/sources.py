@@ -62,10 +62,7 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
 class SampleSources:
-    """``Sources`` of one public day, and its ``PullRequests``, ``PullRequestBackground`` and ``Model``.
-
-    ``sleep`` waits so many seconds while an answer is written.
-    """
+    """``Sources`` of one public day. ``sleep`` waits so many seconds while an answer is written."""
 
     # the sample has no files or limits
     source_files = source_versions = source_trees = source_mirror = source_search = None

@@ -144,11 +144,9 @@ class FileHistory:
             at, path = renames[place - 1]
 
     def _record_number(self, pull: PullRequest) -> None:
-        """Record the number of a merge, except the first number after a large gap.
-
-        Such a number may belong to another tracker, and a wrong one seldom repeats. A single wrong number would
-        make all later merges look as if they had been open since then.
-        """
+        """Record the number of a merge, except the first number after a large gap."""
+        # such a number may belong to another tracker, and a wrong one seldom repeats. A single wrong number would
+        # make all later merges look as if they had been open since then.
         last = self._numbers[-1] if self._numbers else pull.number - 1
         is_gap = pull.number > last + _MAX_NUMBER_GAP and abs(pull.number - self._gap_number) > _MAX_NUMBER_GAP
         if is_gap:

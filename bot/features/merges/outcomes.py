@@ -202,10 +202,8 @@ class _RelandHistory:
         return {revert.number for revert in self._index.list_reverts_by(number)}
 
     def _is_plain_revert(self, number: int) -> bool:
-        """Return whether a pull request is a revert and not a reland.
-
-        The revert of a revert is an attempt of the original change.
-        """
+        """Return whether a pull request is a revert and not a reland."""
+        # the revert of a revert is an attempt of the original change
         return number not in self._landing and self._index.is_revert(number)
 
     def _find_by_title(self, pull: PullRequest) -> set[int]:

@@ -187,10 +187,8 @@ def is_worth_listing(item: IsReviewed) -> bool:
 
 
 def rank_reviewed(items: Iterable[T]) -> tuple[T, ...]:
-    """Return all that may be listed, riskiest first, whatever their points; equal ones stay in their order.
-
-    A confirmed bug comes first, and a higher band before a lower one: an order that the line of each explains.
-    """
+    """Return all that may be listed, riskiest first, whatever their points; equal ones stay in their order."""
+    # a confirmed bug comes first, and a higher band before a lower one: an order that the line of each explains
     listed = [item for item in items if item.risk.may_be_listed]
     return tuple(sorted(listed, key=_get_rank, reverse=True))
 

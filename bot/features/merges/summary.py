@@ -146,10 +146,7 @@ class SummaryRisk:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """A quote that the model gives as evidence; not verified.
-
-    ``line`` (0: any) and ``side`` say which one is preferred if it stands in the diff more than once.
-    """
+    """A quote, not verified. ``line`` (0: any) and ``side`` say which one is preferred of several in the diff."""
 
     path: str
     quote: str

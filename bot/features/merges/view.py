@@ -235,10 +235,7 @@ def render_outcomes(
     elsewhere: str = "",
     limits: LineLimits = WIDE_LIMITS,
 ) -> Iterator[Block]:
-    """Yield the list of what was reverted or repaired.
-
-    ``older`` are reverts of unknown changes. ``elsewhere`` says where the rest of a long list is.
-    """
+    """Yield what was reverted or repaired; ``older`` are reverts. ``elsewhere`` is where the rest of a list is."""
 
     def render_line(each: MergeOutcome | PullRequest) -> list[Element]:
         if not isinstance(each, PullRequest):

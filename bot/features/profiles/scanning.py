@@ -151,10 +151,8 @@ def _link_profile(app: App, entry: ProfileEntry, profile: Profile) -> Profile:
 
 
 def _link_to(app: App, profile: Profile, upstream: Repository, until: datetime | None = None) -> Profile:
-    """Return a profile linked to the newest commit of an upstream, or to that of an aware instant.
-
-    Modules are read in rounds, and only if their content is not known: then one round is enough.
-    """
+    """Return a profile linked to the newest commit of an upstream, or to that of an aware instant."""
+    # modules are read in rounds, and only if their content is not known: then one round is enough
     trees, _ = _require_sources(app)
     tree = trees.list_tree(upstream, until)
     modules = _list_modules(tree)

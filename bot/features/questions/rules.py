@@ -179,10 +179,7 @@ def _score_entry(entry: Entry, words: set[str]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A quoted line of a file in a pull request, as the model gives it; not verified.
-
-    ``line`` and ``is_removed`` say which one is meant if the quote stands there more than once; 0: any line.
-    """
+    """A quoted line, not verified. ``line`` (0: any) and ``is_removed`` say which one is meant of several."""
 
     pull: str
     path: str

@@ -164,11 +164,9 @@ def render_index(reported: ReportedDays) -> str:
 
 
 def render_feed(reported: ReportedDays) -> bytes:
-    """Render the Atom feed (RFC 4287): an entry for each of the last days, newest first.
-
-    An id is made of the repository, the zone and the date, so that no reader shows a day twice. Links are relative
-    to the feed, since nobody knows yet where it will stand.
-    """
+    """Render the Atom feed (RFC 4287): an entry for each of the last days, newest first."""
+    # an id is made of the repository, the zone and the date, so that no reader shows a day twice. Links are
+    # relative to the feed, since nobody knows yet where it will stand.
     days = reported.days[-FEED_ENTRIES:]
     feed = Element("feed", {"xmlns": "http://www.w3.org/2005/Atom", "xml:lang": "en"})
     _add(feed, "title", f"{reported.name} merges")

@@ -205,10 +205,8 @@ class Reviewer:
     limits: AgentLimits = REVIEW_LIMITS
 
     def start_cost(self, pull: PullRequest) -> ReviewCost:
-        """Return the cost of a review that begins, with the US dollars that it will most likely not exceed.
-
-        They follow from the length of the diff. Once most of them are spent, the model gets no more tools.
-        """
+        """Return the cost of a review that begins, with the US dollars that it will most likely not exceed."""
+        # they follow from the length of the diff. Once most of them are spent, the model gets no more tools.
         if not self.prices.prices:
             return ReviewCost(model=self.model, prices=self.prices)
         characters = sum(len(file.patch or "") for file in pull.files or ())

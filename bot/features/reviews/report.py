@@ -79,10 +79,8 @@ class ReviewAnswer(AnswerShape):
 
 
 def build_review(answer: ReviewAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt]) -> BugReview:
-    """Build the review of a report: findings with proof, the most important first; what was refuted is counted.
-
-    A finding is confirmed only if code finds its quote in the lines that were shown.
-    """
+    """Build the review of a report: findings with proof, the most important first; what was refuted is counted."""
+    # a finding is confirmed only if code finds its quote in the lines that were shown
     complete = [each for each in answer.suspicions if each.consequence and each.trigger]
     standing = [each for each in complete if each.status is not SuspicionStatus.REFUTED]
     findings = [_build_finding(each, pull, excerpts) for each in standing]

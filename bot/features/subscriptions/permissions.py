@@ -56,10 +56,8 @@ def require_member(app: App, user: str, channel: str, existing: Subscription | N
 
 
 def require_presence(app: App, asker: SlackRequest) -> None:
-    """Refuse a request from a channel that a user is not in, unless it is open to them. Raises UsageError.
-
-    Slack says nothing about a channel that is closed to the bot; nothing can be posted there either.
-    """
+    """Refuse a request from a channel that a user is not in, unless it is open to them. Raises UsageError."""
+    # Slack says nothing about a channel that is closed to the bot; nothing can be posted there either
     is_member = _is_member(app, asker.user, asker.channel)
     if is_member or (is_member is None and asker.is_direct):
         return

@@ -150,11 +150,9 @@ def _process_digests(app: App, ready: Sequence[_DueDigest], jobs: JobQueue) -> N
 
 
 def _enqueue_digest(app: App, due: _DueDigest, window: timedelta, jobs: JobQueue) -> None:
-    """Enqueue a digest if its next attempt is due, and report one that is late.
-
-    What a person has to fix is reported at once; everything else has some time to recover. That counts from when
-    the digest was first sent: a bot that has just been started is not late at once.
-    """
+    """Enqueue a digest if its next attempt is due, and report one that is late."""
+    # what a person has to fix is reported at once; everything else has some time to recover. That counts from when
+    # the digest was first sent: a bot that has just been started is not late at once.
     now, record, name, due_at = app.now(), due.digest.record, due.item.name, due.due_at.isoformat()
     sent_key = build_attempt_key(name, due_at)
     if (record.retry_at is None or now >= record.retry_at) and app.cache.add(

@@ -46,11 +46,9 @@ def get_fixed(app: App) -> Subscription | None:
 
 
 def list_subscriptions(app: App, channel: str | None = None) -> Sequence[Subscription]:
-    """Return all subscriptions, or those of a channel: that of the settings first, then by repository and time.
-
-    Of a channel, only values that contain its id are parsed: each digest and each command asks for them, and
-    parsing takes many times as long as a look at the text.
-    """
+    """Return all subscriptions, or those of a channel: that of the settings first, then by repository and time."""
+    # of a channel, only values that contain its id are parsed: each digest and each command asks for them, and
+    # parsing takes many times as long as a look at the text
     fixed, quoted = get_fixed(app), "" if channel is None else to_json(channel).decode()
     stored = (_parse(text) for text in app.tables.read_fields(SUBSCRIPTIONS).values() if quoted in text)
     created = [each for each in stored if each and not (fixed and each.id == fixed.id)]

@@ -155,10 +155,8 @@ class MirrorReader:
 
 
 def build_revision(commit: str, side: DiffSide = DiffSide.NEW) -> str:
-    """Return git's name for a commit, or for its first parent. Raises SourceUnavailable unless it is a hash.
-
-    With the name of its type, git says of an unknown commit that it is unknown, not that it is broken.
-    """
+    """Return git's name for a commit, or for its first parent. Raises SourceUnavailable unless it is a hash."""
+    # with the name of its type, git says of an unknown commit that it is unknown, not that it is broken
     sha = commit.lower()
     if not _WHOLE_HASH.fullmatch(sha):
         raise SourceUnavailable("A commit can't be read without its whole hash.")

@@ -150,10 +150,8 @@ class GitHubClient:
 
 
 def is_subject_missing(errors: Iterable[Mapping[str, Any]]) -> bool:
-    """Return whether there is no such repository, or no such pull request in it.
-
-    What is missing further down, such as an issue that the token may not see, is a gap of no record.
-    """
+    """Return whether there is no such repository, or no such pull request in it."""
+    # what is missing further down, such as an issue that the token may not see, is a gap of no record
     places = [error.get("path") for error in errors if error.get("type") == "NOT_FOUND"]
     return any(not isinstance(place, list) or len(place) <= 2 for place in places)
 

@@ -82,10 +82,8 @@ class GitHubBackground:
 
 
 def _find_merged(repository: Repository, commit: str, node: Node, repository_id: object) -> PullRequest | None:
-    """Return the merged pull request of a commit, rather one that was merged as this commit.
-
-    A branch may have a name that looks like a hash, and a commit may be in pull requests of forks too.
-    """
+    """Return the merged pull request of a commit, rather one that was merged as this commit."""
+    # a branch may have a name that looks like a hash, and a commit may be in pull requests of forks too
     oid = node.get("oid")
     if node.get("__typename") != "Commit" or not isinstance(oid, str) or not oid.startswith(commit):
         return None

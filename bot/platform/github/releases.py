@@ -88,10 +88,7 @@ class GitHubTrees:
     client: GitHubClient
 
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
-        """List the files at the newest commit of the default branch, by an instant (aware), without links.
-
-        Raises SourceUnavailable without a commit.
-        """
+        """List the files at the newest commit by an instant (aware), without links. Raises SourceUnavailable."""
         at = until.astimezone(UTC).isoformat() if until else None
         with translate_github_errors(repository):
             data = self.client.run_query(HEAD_QUERY, repository, {"until": at})

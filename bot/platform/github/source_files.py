@@ -162,11 +162,9 @@ def _find_blob_problem(blob: Node) -> SourceProblem | None:
 
 
 def _restore_bytes(blob: Node) -> bytes | None:
-    """Return the bytes of a blob from its text; None if the text is a translation from another encoding.
-
-    The hash of the blob decides: sizes can be equal by chance, as U+FFFD has as many bytes as a lone surrogate. It
-    has 64 digits in a repository that uses SHA-256, else 40.
-    """
+    """Return the bytes of a blob from its text; None if the text is a translation from another encoding."""
+    # the hash of the blob decides: sizes can be equal by chance, as U+FFFD has as many bytes as a lone surrogate.
+    # It has 64 digits in a repository that uses SHA-256, else 40.
     data, oid = _encode_text(blob["text"]), blob.get("oid")
     if data is None:
         return None

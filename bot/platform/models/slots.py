@@ -30,10 +30,7 @@ _CURRENT_SLOTS: ContextVar[_ModelSlots | None] = ContextVar("model_slots", defau
 
 @contextmanager
 def limit_model_calls(count: int) -> Iterator[None]:
-    """Let at most ``count`` threads of the block's work ask the model at the same time.
-
-    Threads that ask after the block has ended, or still wait then, end with ``WorkAbandoned``.
-    """
+    """Let at most ``count`` threads of the work ask at once; those that come later end with ``WorkAbandoned``."""
     slots = _ModelSlots(threading.Semaphore(count))
     token = _CURRENT_SLOTS.set(slots)
     try:

@@ -63,10 +63,8 @@ def read_verdict(value: str) -> FeedbackVerdict:
 
 
 def write_request(request: CommandRequest) -> str:
-    """Return the value for a request that is repeated for everybody, without its mark as private.
-
-    If filters make it too long, it is the text of the command.
-    """
+    """Return the value for a request that is repeated for everybody, without its mark as private."""
+    # if filters make it too long, it is the text of the command
     fields = {**VersionedJson(type(request), _VERSION).dump(request), "kind": request.kind}
     fields.pop("is_private", None)
     value = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))

@@ -69,10 +69,7 @@ class SlackWorkspaceDirectory:
         return SlackMessenger(self._client).open_direct_messages(user)
 
     def choose_conversation(self, slack_request: SlackRequest) -> SlackRequest:
-        """Return the request with a channel: one that comes from no conversation is answered by direct message.
-
-        Raises SlackUnavailable alone.
-        """
+        """Return the request with a channel, else that of direct messages. Raises SlackUnavailable alone."""
         if slack_request.channel:
             return slack_request
         try:
@@ -118,10 +115,8 @@ class SlackWorkspaceDirectory:
             return any(user in page["members"] for page in pages)
 
     def list_channels(self, user: str) -> frozenset[str]:
-        """List the channels that a user is in; those that are not public only if the bot is in them too.
-
-        This takes one call for most people, however many channels exist.
-        """
+        """List the channels that a user is in; those that are not public only if the bot is in them too."""
+        # this takes one call for most people, however many channels exist
         with translate_slack_errors():
             pages = _iterate_pages(self._client.users_conversations, user=user, types=_CHANNEL_TYPES)
             return frozenset(str(channel["id"]) for page in pages for channel in page["channels"])

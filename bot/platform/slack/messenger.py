@@ -109,10 +109,7 @@ class SlackMessenger:
             return str(self._client.conversations_open(users=user)["channel"]["id"])
 
     def find_posts(self, channel: str, since: datetime, thread: str | None = None) -> dict[str, str]:
-        """Find the bot's own messages that have a key, in a channel since an instant (aware) or in a thread.
-
-        Return their timestamps by that key.
-        """
+        """Return the timestamps of the bot's own messages by key, since an instant (aware) or in a thread."""
         with translate_slack_errors(channel):
             messages = (
                 _iterate_pages(

@@ -26,10 +26,8 @@ class ModalPresenter:
         self._replies = replies
 
     def open_modal(self, slack_request: SlackRequest, trigger: str, first: View) -> bool:
-        """Open a modal, or show ``first`` in the one that an earlier attempt opened; return whether it is open.
-
-        Slack accepts a trigger for three seconds. The asker reads it if that was too late.
-        """
+        """Open a modal, or show ``first`` in the one that an earlier attempt opened; return whether it is open."""
+        # Slack accepts a trigger for three seconds. The asker reads it if that was too late.
         try:
             self._views.open_view(trigger, slack_request.key, first)
         except SlackCallRefused as error:

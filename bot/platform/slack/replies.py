@@ -342,12 +342,10 @@ class ReplySender:
 
 
 def _choose_thread(attempt: _Attempt, answer: Answer) -> str | None:
-    """Return the thread in which an answer is surely seen, empty for the channel; None for a private notice.
-
-    In direct messages, an answer for the asker alone is an ordinary message: nobody else is there, and Slack does
-    not show ephemeral messages in a thread without replies. The same holds for what everybody in a thread may
-    read.
-    """
+    """Return the thread in which an answer is surely seen, empty for the channel; None for a private notice."""
+    # in direct messages, an answer for the asker alone is an ordinary message: nobody else is there, and Slack
+    # does not show ephemeral messages in a thread without replies. The same holds for what everybody in a thread
+    # may read.
     asker, audience = attempt.asker, attempt.audience
     if audience in _PUBLIC_AUDIENCES and not answer.is_private:
         return asker.thread

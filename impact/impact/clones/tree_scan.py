@@ -96,11 +96,9 @@ def _find_pin(profile: Profile, upstream: CloneTrees, line: Set[str]) -> tuple[s
 
 
 def _list_gone(profile: Profile, newest: UpstreamIndex) -> Iterator[Use]:
-    """Yield what the tree uses by a name that leads nowhere any more, and that it does not guard.
-
-    Where it led nowhere before, only a name that the tree itself imports or extends counts; files that a build
-    makes are not in the clone.
-    """
+    """Yield what the tree uses by a name that leads nowhere any more, and that it does not guard."""
+    # where it led nowhere before, only a name that the tree itself imports or extends counts; files that a build
+    # makes are not in the clone
     for use in profile.uses:
         names = (use.name, *use.definitions)
         is_named = use.definitions or (use.kind in _IMPORTED and "._" not in use.name)

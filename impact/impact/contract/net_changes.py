@@ -83,10 +83,8 @@ def compute_net_changes(merges: Sequence[MergeContract], reverts: Iterable[Rever
 
 
 def build_net_contracts(merges: Sequence[MergeContract], net: Iterable[NetChange]) -> tuple[MergeContract, ...]:
-    """Return net changes as contracts of the merges that made them last, in order, to be judged like merges.
-
-    Files are those of the changes alone: what a merge did to a file otherwise is no net change.
-    """
+    """Return net changes as contracts of the merges that made them last, in order, to be judged like merges."""
+    # files are those of the changes alone: what a merge did to a file otherwise is no net change
     by_position: dict[int, list[NetChange]] = {}
     for each in net:
         by_position.setdefault(each.last_merge.position, []).append(each)

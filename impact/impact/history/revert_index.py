@@ -104,10 +104,8 @@ def _find_titled(
 
 
 def _resolve_title(title: str, by: WrittenMerge, earlier: MergeIndex[M], exact: frozenset[int]) -> M | None:
-    """Return the pull request that a title means.
-
-    Titles are not unique ("Bump version"): if there is an exact reference, the title must be unambiguous too.
-    """
+    """Return the pull request that a title means."""
+    # titles are not unique ("Bump version"): if there is an exact reference, the title must be unambiguous too
     like = earlier.find_titled(title, by)
     verbatim = [pull for pull in like if build_numbered_title_key(pull.title) == build_numbered_title_key(title)]
     number = _LAST_NUMBER.search(title)

@@ -69,11 +69,9 @@ def _complete(use: Use, tree: TeamTree) -> Use:
 
 
 def _is_possible(use: Use, tree: TeamTree) -> bool:
-    """Return whether a call may be one of a method of upstream, whatever its object is.
-
-    It is not if the team has such a method itself, and too likely by chance if the name says little. In tests
-    most such objects are stand-ins.
-    """
+    """Return whether a call may be one of a method of upstream, whatever its object is."""
+    # it is not if the team has such a method itself, and too likely by chance if the name says little. In tests
+    # most such objects are stand-ins.
     method = use.name.rpartition(".")[2]
     return not use.is_test and is_telling_method(method) and not tree.has_method(method)
 

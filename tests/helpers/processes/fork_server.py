@@ -203,10 +203,8 @@ def unblock_interrupts() -> None:
 
 
 def count_threads() -> int:
-    """Count the threads of this process, those of libraries in C too.
-
-    A fork has only the thread that forks: a lock that another one holds would stay locked in it.
-    """
+    """Count the threads of this process, those of libraries in C too."""
+    # a fork has only the thread that forks: a lock that another one holds would stay locked in it
     return max(threading.active_count(), len(list(Path("/proc/self/task").iterdir())))
 
 

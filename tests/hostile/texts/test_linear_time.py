@@ -118,11 +118,9 @@ def refusing(parse: Parser) -> Parser:
 
 
 def among_others(field: str) -> Parser:
-    """Reverts, repairs and relands among three pull requests.
+    """Reverts, repairs and relands among three pull requests."""
 
-    The later ones have the text, behind a word that begins a repair.
-    """
-
+    # the later ones have the text, behind a word that begins a repair
     def read(text: str) -> object:
         fields: dict[str, Any] = {"title": "Fix the counter", field: f"Fix {text}"}
         index = RevertIndex([pull(1), pull(2, **fields), pull(3, merged_at=NOON, **fields)])
