@@ -46,12 +46,7 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClasses, PathSettings
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests
 from bot.platform.slack.access import AccessControl, AccessRules
-from bot.platform.slack.answers import (
-    ANSWERED_REQUEST,
-    EARLIER_ANSWER_CODEC,
-    Answer,
-    AnsweredRequest,
-)
+from bot.platform.slack.answers import ANSWERED_REQUEST, EARLIER_ANSWER_CODEC, Answer, AnsweredRequest
 from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.slack.client import PostThrottle, make_slack_client
 from bot.platform.slack.directory import SlackWorkspaceDirectory

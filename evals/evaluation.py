@@ -24,14 +24,7 @@ from bot.features.merges.risk import (
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClass, PathClasses
 from bot.text import format_count
-from evals.merges import (
-    HARMED,
-    LABEL_MATURITY,
-    Case,
-    MergeHistory,
-    MergeSource,
-    build_cases,
-)
+from evals.merges import HARMED, LABEL_MATURITY, Case, MergeHistory, MergeSource, build_cases
 from evals.ranking import Measurement, Ranking, RankingRow, TopRow
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.window import EvaluationWindow
@@ -165,9 +158,7 @@ def evaluate_history(history: MergeHistory, window: EvaluationWindow, zone: Zone
         days=measurement.days,
         positives=tuple(
             PositiveCount(
-                label,
-                measurement.count_positives(label, include_known=True),
-                measurement.count_positives(label),
+                label, measurement.count_positives(label, include_known=True), measurement.count_positives(label)
             )
             for label in labels
         ),

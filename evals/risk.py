@@ -39,8 +39,7 @@ _LABEL_MEANINGS = {
 @click.option("--since", default="2025-10-01", show_default=True, help="First date (UTC) that is measured.")
 @click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC) to measure.")
 @click.option(
-    "--timezone",
-    help=f"Whose days have a top three. Default: {_PACK_ZONE}; for a clone, PRDIGEST_TIMEZONE.",
+    "--timezone", help=f"Whose days have a top three. Default: {_PACK_ZONE}; for a clone, PRDIGEST_TIMEZONE."
 )
 @click.option(
     "--reverts",

@@ -15,16 +15,7 @@ import click
 
 from bot.app import App
 from bot.connections.sources import LiveSources, list_repositories, load_path_settings
-from bot.doctor.processes import (
-    CLOCK,
-    JOBS,
-    RUNS,
-    SCHEDULE,
-    WORKER,
-    check_clock_skew,
-    check_processes,
-    check_runs,
-)
+from bot.doctor.processes import CLOCK, JOBS, RUNS, SCHEDULE, WORKER, check_clock_skew, check_processes, check_runs
 from bot.doctor.settings import (
     PATHS,
     SETTINGS,

@@ -14,12 +14,7 @@ from typing import Any
 from bot.app import App
 from bot.connections.sources import load_path_settings
 from bot.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
-from bot.features.reviews.reading import (
-    MAX_DIFF_TOKENS,
-    ReviewCost,
-    Reviewer,
-    ReviewResult,
-)
+from bot.features.reviews.reading import MAX_DIFF_TOKENS, ReviewCost, Reviewer, ReviewResult
 from bot.features.reviews.service import review_once
 from bot.platform import deadlines
 from bot.platform.costs import MeteredChat
@@ -55,9 +50,7 @@ def build_reviewer(clone: Path, chat: ChatModel, prices: PriceList, settings: Se
 
 
 def review_merge(
-    pull: PullRequest,
-    review: Callable[[PullRequest, ReviewCost], ReviewResult],
-    cost: ReviewCost,
+    pull: PullRequest, review: Callable[[PullRequest, ReviewCost], ReviewResult], cost: ReviewCost
 ) -> Reading:
     """Review a merge whose patches are loaded. A failure is the reading's problem.
 

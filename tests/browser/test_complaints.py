@@ -17,7 +17,7 @@ DONE = {
     "fetch('/live').catch(() => 0)": [],
     "fetch('/away').catch(() => 0)": [f"failed: {OWN}/away net::ERR_FAILED"],
     "new Promise(done => { const icon = new Image(); icon.onerror = done; icon.src = '//other.invalid'; })": [
-        "another host: http://other.invalid/",
+        "another host: http://other.invalid/"
     ],
 }
 

@@ -179,10 +179,7 @@ class TestCommand:
 
     @pytest.mark.parametrize(
         ("arguments", "settings", "error"),
-        [
-            (("--repo=no/such",), {}, RepositoryNotFound),
-            ((), {"GITHUB_TOKEN": "ghp_wrong"}, GitHubAccessDenied),
-        ],
+        [(("--repo=no/such",), {}, RepositoryNotFound), ((), {"GITHUB_TOKEN": "ghp_wrong"}, GitHubAccessDenied)],
         ids=["unknown repository", "refused token"],
     )
     def test_what_can_not_be_helped_ends_it_at_once(

@@ -97,11 +97,7 @@ class TestDemo:
     def test_it_shows_a_day_and_answers_one_question_without_any_setting(self, tmp_path: Path) -> None:
         done = prdigest("demo", "--text", settings={}, folder=tmp_path, typed="nonsense\n35617\n")
         assert (done.returncode, done.stderr) == (0, "")
-        for shown in (
-            "vLLM · Saturday 28 February 2026 · 18 merged",
-            "In its thread",
-            "vLLM-2026-02-28.md",
-        ):
+        for shown in ("vLLM · Saturday 28 February 2026 · 18 merged", "In its thread", "vLLM-2026-02-28.md"):
             assert shown in done.stdout
         # what is to be read is not scrolled away by the report
         assert "# vLLM Merged PR Report" not in done.stdout

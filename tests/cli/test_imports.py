@@ -47,13 +47,7 @@ SUMMARY = ("summary", "101", "--repo", "octo/engine")
 UNKNOWN = ("summary", "octo/engine#104")
 REPORT = ("report", *SMALL_DAY)
 KEYLESS = (("report", *SMALL_DAY, "--date", "2026-02-27"), UNKNOWN)
-ASKING_NOBODY = (
-    ("--help",),
-    ("report", "--help"),
-    ("manifest",),
-    ("manifest", "--previews"),
-    ("env",),
-)
+ASKING_NOBODY = (("--help",), ("report", "--help"), ("manifest",), ("manifest", "--previews"), ("env",))
 MODULES = ("bot.app", "bot.doctor.checkup", "bot.jobs", "bot.processes", "bot.demo.run")
 
 # a name, settings that hold from here on, and a line

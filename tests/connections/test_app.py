@@ -119,10 +119,7 @@ def test_a_key_that_is_neither_key_nor_file_names_its_setting(app: Env, key: str
 
 def test_an_installation_that_there_is_not_is_no_missing_repository(app: Env, github: ScriptedGitHub) -> None:
     github.fail_next("404", match="/access_tokens")
-    with (
-        open_base() as base,
-        pytest.raises(ConfigurationError, match="GITHUB_APP_INSTALLATION_ID") as caught,
-    ):
+    with open_base() as base, pytest.raises(ConfigurationError, match="GITHUB_APP_INSTALLATION_ID") as caught:
         base.pulls.list_merged(REPOSITORY, DAY)
     assert is_one_sentence(str(caught.value))
 
@@ -300,12 +297,7 @@ def test_channels_people_and_the_limit_are_those_of_the_settings(bot: Env) -> No
     with open_base() as base:
         access_control = base.access_control
         visits = [slack_request(channel="C0ELSE"), slack_request(user="U0ELSE"), slack_request(), slack_request()]
-        assert [not access_control.explain_refusal(asked) for asked in visits] == [
-            False,
-            False,
-            True,
-            False,
-        ]
+        assert [not access_control.explain_refusal(asked) for asked in visits] == [False, False, True, False]
 
 
 def test_who_may_ask_is_not_known_without_slack(bot: Env) -> None:

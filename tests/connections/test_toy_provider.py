@@ -21,16 +21,7 @@ from bot.platform.slack.requests import SlackRequest
 from bot.settings import Settings, UsableSettings, load_settings
 from bot.usage import NO_PRICES, Usage
 from docs.settings import describe_group, list_providers
-from tests.connections.toy_provider import (
-    COMPLETED,
-    KEY,
-    TALKED,
-    TEXT,
-    TOY,
-    ToyGroup,
-    ToyServer,
-    ToySettings,
-)
+from tests.connections.toy_provider import COMPLETED, KEY, TALKED, TEXT, TOY, ToyGroup, ToyServer, ToySettings
 from tests.doctor.findings import examine
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, REPOSITORY

@@ -78,10 +78,7 @@ def test_both_ends_of_a_day_are_where_the_local_date_changes(zone: str, when: da
     assert (
         local_day.to_local_time(local_day.start).date(),
         local_day.to_local_time(local_day.end - SECOND).date(),
-    ) == (
-        when,
-        when,
-    )
+    ) == (when, when)
     assert (
         local_day.to_local_time(local_day.start - SECOND).date()
         < when

@@ -20,10 +20,7 @@ def test_what_is_kept_is_one_demos_at_a_time(tmp_path: Path) -> None:
     for _ in range(2):
         with open_state(folder) as ours:
             assert ours == folder
-            with (
-                pytest.raises(ConfigurationError, match="Another live demo is running"),
-                open_state(folder),
-            ):
+            with pytest.raises(ConfigurationError, match="Another live demo is running"), open_state(folder):
                 pass
 
 

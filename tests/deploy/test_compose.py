@@ -38,13 +38,7 @@ def test_it_has_the_processes_of_the_procfile_and_a_store() -> None:
 def test_the_store_drops_nothing_and_is_on_a_volume() -> None:
     store = COMPOSE["services"]["valkey"]
     assert PINNED.fullmatch(store["image"])
-    assert store["command"].split() == [
-        "valkey-server",
-        "--appendonly",
-        "yes",
-        "--maxmemory-policy",
-        "noeviction",
-    ]
+    assert store["command"].split() == ["valkey-server", "--appendonly", "yes", "--maxmemory-policy", "noeviction"]
     assert store["volumes"] == ["valkey:/data"]
     assert "valkey" in COMPOSE["volumes"]
     assert "ports" not in store

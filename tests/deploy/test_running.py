@@ -55,10 +55,7 @@ def test_it_writes_only_to_its_folder_and_is_seen_to_be_well(store: Redis, store
         )
         command = [sys.executable, "-c", RUN, str(log), "run"]
         errors = tmp_path / "errors"
-        with (
-            errors.open("wb") as file,
-            subprocess.Popen(command, cwd=home, env=settings, stderr=file) as process,
-        ):
+        with errors.open("wb") as file, subprocess.Popen(command, cwd=home, env=settings, stderr=file) as process:
             try:
                 eventually(lambda: process.poll() is not None or check_health(port) == 0)
             finally:

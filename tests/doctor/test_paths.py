@@ -31,10 +31,7 @@ DOCS, BOTH = ((PathClass.DOCS, ("a/",)),), ((PathClass.DOCS, ("a/",)), (PathClas
 TOLD: dict[str, tuple[CustomPaths, str]] = {
     "nothing": (CustomPaths(), "the defaults"),
     "one": (CustomPaths(DOCS), "own patterns for docs; the defaults for the rest"),
-    "several": (
-        CustomPaths(BOTH, ("c/",)),
-        "own patterns for docs, product, critical; the defaults for the rest",
-    ),
+    "several": (CustomPaths(BOTH, ("c/",)), "own patterns for docs, product, critical; the defaults for the rest"),
     "without": (CustomPaths((), (), ("critical", "docs")), "the defaults, without the defaults of critical, docs"),
     "both": (
         CustomPaths(DOCS, (), ("docs",)),

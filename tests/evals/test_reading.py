@@ -14,15 +14,7 @@ import pytest
 
 from impact.testing.clones import needs_git
 from tests.emulators.claude.server import ClaudeEmulator, Json, Step, review_answer
-from tests.evals.paired_clone import (
-    BROKEN,
-    DATES,
-    PAIRS,
-    SOUND,
-    find_number,
-    make_paired_clone,
-    report_bug,
-)
+from tests.evals.paired_clone import BROKEN, DATES, PAIRS, SOUND, find_number, make_paired_clone, report_bug
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.processes.command import ROOT, Caught
 
@@ -233,10 +225,7 @@ class TestWithoutAKey:
         return tmp_path / "pairs"
 
     def test_prompts_are_those_of_the_bot(
-        self,
-        folder: Path,
-        evaluate: Callable[..., subprocess.CompletedProcess[str]],
-        claude: ClaudeEmulator,
+        self, folder: Path, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
     ) -> None:
         evaluate()
         sent = {find_number(json.dumps(body["messages"][0])): body for body in claude.requests}

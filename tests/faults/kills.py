@@ -7,13 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from tests.faults.judgement import (
-    judge_keys,
-    judge_memory,
-    judge_processes,
-    judge_work,
-    measure_memory,
-)
+from tests.faults.judgement import judge_keys, judge_memory, judge_processes, judge_work, measure_memory
 from tests.faults.settling import settle
 from tests.faults.stage import PROCESSES, Stage, open_stage, short_folder
 from tests.faults.trial import Outcome

@@ -18,16 +18,7 @@ from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.spending import SpendingStore
 from bot.usage import CallPurpose
 from tests.emulators.slack.server import SlackEmulator
-from tests.features.subscriptions.subscribers import (
-    ANGELES,
-    OPEN,
-    OWN,
-    PRIVATE,
-    Team,
-    at,
-    key_of,
-    read,
-)
+from tests.features.subscriptions.subscribers import ANGELES, OPEN, OWN, PRIVATE, Team, at, key_of, read
 from tests.helpers.records import plant
 from tests.helpers.subscriptions import RunLog
 

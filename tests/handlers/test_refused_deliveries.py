@@ -43,12 +43,7 @@ class BrokenCache(MemoryCache):
     ids=["an outage", "a defect"],
 )
 def test_a_message_that_can_not_be_taken_is_no_success_and_has_one_line_in_the_log(
-    slack: SlackEmulator,
-    caplog: pytest.LogCaptureFixture,
-    error: Exception,
-    sentence: str,
-    *,
-    has_traceback: bool,
+    slack: SlackEmulator, caplog: pytest.LogCaptureFixture, error: Exception, sentence: str, *, has_traceback: bool
 ) -> None:
     app, web = Office().app, create_web_app(lambda: True)
     app.__dict__["cache"] = BrokenCache(error)

@@ -49,10 +49,7 @@ def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> A
 
 
 def make_digest_app(
-    pulls: Any,
-    summarise: Callable[[PullRequest], SummaryResult] | None = None,
-    workers: int = 4,
-    **parts: Any,
+    pulls: Any, summarise: Callable[[PullRequest], SummaryResult] | None = None, workers: int = 4, **parts: Any
 ) -> App:
     """Return an app that builds digests of these pull requests. Without ``parts`` it has no store and no model.
 

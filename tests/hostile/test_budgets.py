@@ -69,10 +69,7 @@ class Desk:
         return channels
 
     def send(self, own: SlackRequest, command: str, text: str) -> None:
-        kinds: dict[str, Job[...]] = {
-            "/prsummary": answer_summaries,
-            "/prrisks": list_risks,
-        }
+        kinds: dict[str, Job[...]] = {"/prsummary": answer_summaries, "/prrisks": list_risks}
         if (command, text) == ("/prdigest", "yesterday"):
             span = parse_exact_span("2026-02-28", parse_zone("America/Los_Angeles"))
             day = DigestRequest(Repository.parse(REPO), span)

@@ -61,11 +61,7 @@ CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "upgrade_plan": ({"start": sha("merge 1")[:12]}, "# "),
 }
 REPORTS = "prdigest://reports/octo/engine/"
-INITIALIZE = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "tests", "version": "1"},
-}
+INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}
 Connection = Callable[[], AbstractAsyncContextManager[Client]]
 
 

@@ -192,10 +192,7 @@ def test_a_person_over_their_own_is_refused_and_nobody_else(budget: MakeBudget) 
 
 # --- a month
 
-MONTH_NEARLY, MONTH_ALL = (
-    "this month's model budget is nearly used up",
-    "this month's model budget is used up",
-)
+MONTH_NEARLY, MONTH_ALL = ("this month's model budget is nearly used up", "this month's model budget is used up")
 
 
 @pytest.mark.parametrize(("spent", "given_up"), [(79.0, 0), (80.0, 1), (90.0, 2), (95.0, 3), (100.0, 4)])

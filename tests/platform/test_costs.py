@@ -191,8 +191,7 @@ def test_a_talk_that_is_refused_at_once_costs_nothing(till: Till) -> None:
 
 
 @pytest.mark.parametrize(
-    ("payer", "origin"),
-    [(ADA, CallOrigin.PERSON), ("", CallOrigin.SCHEDULE), (OPERATOR, CallOrigin.TERMINAL)],
+    ("payer", "origin"), [(ADA, CallOrigin.PERSON), ("", CallOrigin.SCHEDULE), (OPERATOR, CallOrigin.TERMINAL)]
 )
 def test_the_ledger_has_every_call_with_its_tokens_by_what_it_was_for(
     till: Till, payer: str, origin: CallOrigin

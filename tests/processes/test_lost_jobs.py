@@ -59,15 +59,7 @@ SOON = 15.0
 # long enough to be put off, short enough to be waited for by a test
 QUICK, PAUSE = 6.0, 5
 PROMISES = ResponseTimes(reply_reserve=2.0, apology_reserve=1.0)
-OPERATORS_ONLY = {
-    "deliver",
-    "mend",
-    "watch",
-    "amend",
-    "refresh_profile",
-    "link_previews",
-    "link_preview_check",
-}
+OPERATORS_ONLY = {"deliver", "mend", "watch", "amend", "refresh_profile", "link_previews", "link_preview_check"}
 
 
 @dataclass
@@ -182,10 +174,7 @@ def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle_team: Team, name: str) -> None:
     idle_team.put_job(name, make_payload(idle_team, name), died=MAX_ATTEMPTS)
-    eventually(
-        lambda: bool(LostJobs(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles),
-        SOON,
-    )
+    eventually(lambda: bool(LostJobs(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles), SOON)
     [aside] = LostJobs(idle_team.store).list_recent(datetime.now(UTC))
     assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
     assert ["That request crashed three times" in whisper for whisper in idle_team.whispers] == [True] * (

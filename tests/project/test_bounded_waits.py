@@ -50,7 +50,7 @@ BOUNDS = (
 )
 WALL = {
     # the SDK says in its log how long a listener took
-    "bot/web.py": 1,
+    "bot/web.py": 1
 }
 
 

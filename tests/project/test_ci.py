@@ -147,11 +147,7 @@ def test_each_python_runs_all_checks_and_those_that_lack_are_named(tmp_path: Pat
     assert code == 1
     # the one that fails ends at its first check
     checks = [*CHECKS[:-1], "run --locked pytest --all tests/texts"]
-    assert [line.partition(" uv ")[2] for line in called if "--locked" in line] == [
-        *checks,
-        *CHECKS[:2],
-        *checks,
-    ]
+    assert [line.partition(" uv ")[2] for line in called if "--locked" in line] == [*checks, *CHECKS[:2], *checks]
 
 
 @pytest.mark.parametrize(

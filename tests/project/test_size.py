@@ -36,10 +36,7 @@ def test_no_figure_is_above_its_bound_or_far_below() -> None:
         (100, ""),
         (101, "files: 101 is above its bound of 100. It protects who looks for a place. Make it smaller"),
         (95, ""),
-        (
-            94,
-            "files: 94 is far below its bound of 100, well done. Hold it: run `uv run python -m",
-        ),
+        (94, "files: 94 is far below its bound of 100, well done. Hold it: run `uv run python -m"),
     ],
 )
 def test_a_miss_says_what_to_do(figure: int, beginning: str) -> None:

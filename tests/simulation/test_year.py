@@ -25,16 +25,7 @@ from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.features.subscriptions.tables import RUN_LOG
 from tests.helpers.builders import REPOSITORY
 from tests.simulation.year import ADMIN, AWAY, BACK, END, MINUTE, SKEWS, TEAM, WINDOW, Posted, Year
-from tests.simulation.year_people import (
-    BY_HAND,
-    CHANNELS,
-    TIMES,
-    Digest,
-    People,
-    Subscriber,
-    nights,
-    walls,
-)
+from tests.simulation.year_people import BY_HAND, CHANNELS, TIMES, Digest, People, Subscriber, nights, walls
 from tests.simulation.year_store import QuickRedis
 
 pytestmark = pytest.mark.slow

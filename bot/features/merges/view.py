@@ -11,12 +11,7 @@ from typing import TypeVar
 
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
-from bot.features.merges.review import (
-    BugFinding,
-    Certainty,
-    FindingAdvice,
-    FindingStatus,
-)
+from bot.features.merges.review import BugFinding, Certainty, FindingAdvice, FindingStatus
 from bot.features.merges.risk import Risk, RiskBand
 from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.platform.pulls.models import PullRequest
@@ -39,11 +34,7 @@ from impact.text.strings import collapse_lines, truncate_text
 # the word that a trigger begins with decides what stands before it
 _OWN_BEGINNING = re.compile(r"(?:when|if|with|without|for|on|while|after|before|as soon as)\b", re.I)
 _STATUSES = {FindingStatus.CONFIRMED: "Confirmed in the code", FindingStatus.POSSIBLE: "Unconfirmed"}
-_CERTAINTIES = {
-    Certainty.HIGH: "Very likely",
-    Certainty.MEDIUM: "Likely",
-    Certainty.LOW: "Unsure",
-}
+_CERTAINTIES = {Certainty.HIGH: "Very likely", Certainty.MEDIUM: "Likely", Certainty.LOW: "Unsure"}
 _ADVICE = {
     FindingAdvice.ADAPT: "Adapt your code or settings.",
     FindingAdvice.WATCH: "",

@@ -183,8 +183,7 @@ def _report_gaps(app: App, digest: TrackedDigest, result: PostingResult, reason:
     app.due_queue.add(repair, app.now() + FIRST_REPAIR_DELAY)
     retry = app.due_queue.get_time(repair)
     report_incident(
-        app,
-        Incident(key, IncidentKind.INCOMPLETE, spec.title, reason, app.now(), retry, spec.channel, subscriber),
+        app, Incident(key, IncidentKind.INCOMPLETE, spec.title, reason, app.now(), retry, spec.channel, subscriber)
     )
 
 

@@ -116,10 +116,7 @@ def make_details_button(pull: PullRequest) -> Element:
 def make_details_menu(pulls: Iterable[PullRequest]) -> Element | None:
     """Return a menu of pull requests, each of which opens a window; None without any."""
     options = [
-        {
-            "text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH),
-            "value": _write_pull(pull),
-        }
+        {"text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH), "value": _write_pull(pull)}
         for pull in {pull.number: pull for pull in pulls}.values()
     ][:_MAX_OPTIONS]
     if not options:

@@ -246,10 +246,7 @@ def _list_others(surface: NetSurface, thing: Thing) -> Iterator[tuple[ContractCh
         is_same = first.before == last.after and first.old_signature == last.new_signature
         if is_same and last.kind not in _EVENTS:
             continue
-        yield (
-            replace(last, name=name, before=first.before, old_signature=first.old_signature),
-            tuple(chain.rows),
-        )
+        yield (replace(last, name=name, before=first.before, old_signature=first.old_signature), tuple(chain.rows))
 
 
 def _list_chains(thing: Thing) -> list[Chain]:

@@ -181,11 +181,7 @@ class NetSurface:
             return
         kind = ChangeKind.SIGNATURE if row.subject in _CALLABLES else ChangeKind.DEFAULT
         joint = replace(
-            row,
-            kind=kind,
-            before=removed.before,
-            old_signature=removed.old_signature,
-            is_importable=False,
+            row, kind=kind, before=removed.before, old_signature=removed.old_signature, is_importable=False
         )
         before = replace(joint, after=removed.before, new_signature=removed.old_signature)
         thing.extend_chain(earlier[0][0], before)

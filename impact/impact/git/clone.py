@@ -21,16 +21,7 @@ from impact.repository import Repository
 from impact.source.trees import LineCommit
 from impact.text.strings import collapse_lines, quote_input, truncate_text
 
-_DIFF_OPTIONS = (
-    "-z",
-    "-r",
-    "--root",
-    "--always",
-    "--raw",
-    "--no-abbrev",
-    "--no-ext-diff",
-    "--no-textconv",
-)
+_DIFF_OPTIONS = ("-z", "-r", "--root", "--always", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 _FORMAT_OPTIONS = ("--encoding=UTF-8", f"--format={LOG_FORMAT}")
 # GitHub treats files that are at least half the same as renames, and compares as many files
 _RENAME_OPTIONS = ("--find-renames=50%", "-l1000")

@@ -21,19 +21,12 @@ OWN_KINDS = frozenset({UseKind.OVERRIDE, UseKind.SET, UseKind.COPY})
 
 
 def build_profile(
-    name: str,
-    source: str,
-    commit: str,
-    scanned_at: datetime,
-    packages: Sequence[str],
-    files: Iterable[FileUses],
+    name: str, source: str, commit: str, scanned_at: datetime, packages: Sequence[str], files: Iterable[FileUses]
 ) -> Profile:
     """Return the profile of a tree. Its names lead through the team's own modules, and not yet into upstream."""
     scans = sorted(files, key=lambda each: each.path)
 
-    def read_scans(
-        scans: Sequence[FileUses],
-    ) -> tuple[tuple[Use, ...], dict[str, DerivedClass], tuple[str, ...]]:
+    def read_scans(scans: Sequence[FileUses]) -> tuple[tuple[Use, ...], dict[str, DerivedClass], tuple[str, ...]]:
         tree = TeamTree(scans, packages)
         classes = tree.list_derived()
         uses = dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))

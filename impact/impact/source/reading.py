@@ -10,11 +10,7 @@ from impact.source.models import LFS_POINTER_START, MAX_SOURCE_BYTES, SourceFile
 
 # git's modes hold the type of an entry beside its permissions
 _FILE_TYPE_BITS = 0o170000
-_FILE_TYPES = {
-    0o040000: SourceProblem.FOLDER,
-    0o120000: SourceProblem.SYMLINK,
-    0o160000: SourceProblem.SUBMODULE,
-}
+_FILE_TYPES = {0o040000: SourceProblem.FOLDER, 0o120000: SourceProblem.SYMLINK, 0o160000: SourceProblem.SUBMODULE}
 # known formats that may lack a NUL byte; GitHub takes them for binary
 _BINARY_STARTS = (b"%PDF-", b"GIF87a", b"GIF89a", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 # text of these encodings is full of NUL bytes; GitHub takes it for text

@@ -47,17 +47,9 @@ def test_a_tree_is_linked_to_what_it_pins(engine: Path) -> None:
 
     @check_rows(
         {
-            "a commit": (
-                f"engine_commit: {first}",
-                f"Linked to upstream at {first[:10]}",
-                True,
-            ),
+            "a commit": (f"engine_commit: {first}", f"Linked to upstream at {first[:10]}", True),
             "a version": ("engine==1.2.0", f"at {first[:10]}, which the tree pins as v1.2.0.", True),
-            "an unknown commit": (
-                f"engine_commit: {'a' * 40}",
-                "which the clone lacks",
-                False,
-            ),
+            "an unknown commit": (f"engine_commit: {'a' * 40}", "which the clone lacks", False),
             "nothing": ("", f"newest commit, {newest[:10]}: the tree pins no commit", False),
         }
     )

@@ -96,10 +96,7 @@ def test_the_first_commit_that_names_a_number_is_its_merge_and_all_others_are_di
     messages = ["Second (#2)", "First (#1)", "Bump", "First once more (#1)"]
     branch = sort_merges(map(commit, messages), REPOSITORY)
     assert [(each.number, each.title) for each in branch.merges] == [(1, "First"), (2, "Second")]
-    assert [(each.number, each.title) for each in branch.direct] == [
-        (-1, "Bump"),
-        (-2, "First once more (#1)"),
-    ]
+    assert [(each.number, each.title) for each in branch.direct] == [(-1, "Bump"), (-2, "First once more (#1)")]
 
 
 @pytest.mark.parametrize(

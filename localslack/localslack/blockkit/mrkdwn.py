@@ -22,9 +22,7 @@ from localslack.blockkit.tokens import TOKEN, decode_entities, render_group, ren
 _FENCE = re.compile(r"```\n?(.+?)\n?```\n?", re.S)
 _QUOTE = re.compile(r"(?:>|&gt;) ?")
 _REST = re.compile(r"^(?:>|&gt;){3} ?\n?", re.M)
-_BARE = re.compile(
-    r"(?P<url>(?<!\w)https?://(?:(?!&[lg]t;)[^\s<>|`])+)|:(?P<emoji>[A-Za-z0-9_+'-]{1,60}):",
-)
+_BARE = re.compile(r"(?P<url>(?<!\w)https?://(?:(?!&[lg]t;)[^\s<>|`])+)|:(?P<emoji>[A-Za-z0-9_+'-]{1,60}):")
 _PIECE = re.compile(
     rf"(?P<token>{TOKEN.pattern})|`(?P<code>[^`\n]+)`|{_BARE.pattern}"
     r"|(?<![\w@./-])@(?P<all>(?i:here|channel|everyone))\b"

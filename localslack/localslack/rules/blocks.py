@@ -90,10 +90,7 @@ RICH_TEXT_BLOCK = shape({"elements": items(RICH_TEXT, 1, UNLIMITED)}, block_id=I
 
 # Blocks
 
-RAW_CELLS = {
-    "raw_text": shape({"text": string()}),
-    "raw_number": shape({"value": is_number, "text": string()}),
-}
+RAW_CELLS = {"raw_text": shape({"text": string()}), "raw_number": shape({"value": is_number, "text": string()})}
 CELL = one_of_types(RAW_CELLS | {"rich_text": RICH_TEXT_BLOCK})
 COLUMN = shape({}, align=one_of("left", "center", "right"), is_wrapped=is_boolean)
 

@@ -165,12 +165,7 @@ CONVERSATION_MENU_KEYS: dict[str, Check] = {
 CONVERSATIONS_SELECT = shape({}, **CONVERSATION_MENU_KEYS)
 # documented for input blocks of modals only; that it is refused elsewhere is a guess
 ANSWERING_SELECT = shape({}, response_url_enabled=is_boolean, **CONVERSATION_MENU_KEYS)
-TIMEPICKER = shape(
-    {},
-    initial_time=match_pattern("([01][0-9]|2[0-3]):[0-5][0-9]"),
-    timezone=is_zone,
-    **MENU_KEYS,
-)
+TIMEPICKER = shape({}, initial_time=match_pattern("([01][0-9]|2[0-3]):[0-5][0-9]"), timezone=is_zone, **MENU_KEYS)
 # Slack refuses an empty list of initial options, as others have observed
 CHECKBOXES = shape(
     {"options": items(TICK_OPTION, 1, 10)},

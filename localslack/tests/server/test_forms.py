@@ -9,19 +9,7 @@ from localslack.errors import InvalidAction
 from localslack.testing.emulator import SlackEmulator
 from localslack.users.person import Person
 from tests.client import HOME, client_of, refusal
-from tests.parts import (
-    Json,
-    actions,
-    button,
-    entry,
-    group,
-    menu,
-    modal,
-    option,
-    options,
-    plain,
-    section,
-)
+from tests.parts import Json, actions, button, entry, group, menu, modal, option, options, plain, section
 from tests.tiny_app import Scripted
 
 

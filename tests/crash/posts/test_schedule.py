@@ -65,9 +65,7 @@ class Newsroom:
             world.github.add(str(REPO), pull(number, merged_at=yesterday, files=(changed_file(path),)))
         world.slack.add_channel(SECOND, "second")
         world.settings.update(
-            PRDIGEST_CHANNEL=CHANNEL,
-            PRDIGEST_POST_AT=f"{self.timing.at:%H:%M}",
-            PRDIGEST_TIMEZONE=str(zone),
+            PRDIGEST_CHANNEL=CHANNEL, PRDIGEST_POST_AT=f"{self.timing.at:%H:%M}", PRDIGEST_TIMEZONE=str(zone)
         )
 
     @property

@@ -30,7 +30,7 @@ LOOKING = [
         "read_merges",
         "load_each",
         "send",
-    ),
+    )
 ]
 # a lead, a message of the thread, and a reply
 AMENDING = [

@@ -153,11 +153,7 @@ def review_answer(*suspicions: dict[str, Any], recognised: bool = False) -> dict
 
 def suspicion(**overrides: Any) -> dict[str, Any]:
     """A suspicion that is possible and quotes nothing."""
-    words = {
-        "consequence": "Startup fails.",
-        "trigger": "A batch of size 1",
-        "affected": "Those who run it.",
-    }
+    words = {"consequence": "Startup fails.", "trigger": "A batch of size 1", "affected": "Those who run it."}
     place = {"path": "", "quote": "", "line": 0, "side": "added"}
     return {**words, **place, "status": "possible", "certainty": "medium", "advice": "watch", **overrides}
 

@@ -134,9 +134,7 @@ def make_merge(number: int, day: int, **fields: Any) -> PullRequest:
 
 
 def open_days(
-    pulls: KnownPulls,
-    text: Summary | None = None,
-    zone_of: Callable[[str], ZoneInfo | None] = lambda _: ZONE,
+    pulls: KnownPulls, text: Summary | None = None, zone_of: Callable[[str], ZoneInfo | None] = lambda _: ZONE
 ) -> App:
     names: dict[str, Any] = {
         "name_repository": lambda repository: repository.name.title(),

@@ -204,12 +204,7 @@ def test_several_days_hide_what_each_of_them_hides() -> None:
         multi_day_digest.combined.merged_count,
         multi_day_digest.combined.hidden,
         multi_day_digest.combined.view,
-    ) == (
-        6,
-        6,
-        5,
-        RISKY,
-    )
+    ) == (6, 6, 5, RISKY)
 
 
 def test_a_pair_over_two_days_is_one_in_a_view_too() -> None:

@@ -106,10 +106,7 @@ def test_all_findings_as_they_are_read() -> None:
             BugReview(refuted=1),
             f"AI bug review: no bug found.\n1 suspicion was refuted. {NO_PROOF}",
         ),
-        "no suspicion": (
-            BugReview(),
-            "AI bug review: no bug found.\nAn AI read the code: this is no proof.",
-        ),
+        "no suspicion": (BugReview(), "AI bug review: no bug found.\nAn AI read the code: this is no proof."),
     }
 )
 def test_a_reading_without_a_finding_says_so_and_none_says_nothing(review: BugReview | None, text: str) -> None:

@@ -67,10 +67,7 @@ def locate(text: str, lines: range | None = None, **place: Any) -> tuple[str, in
     ids=str,
 )
 def test_a_quote_has_one_place(
-    text: str,
-    place: dict[str, Any],
-    in_diff: tuple[str, int] | None,
-    in_file: tuple[str, int] | None,
+    text: str, place: dict[str, Any], in_diff: tuple[str, int] | None, in_file: tuple[str, int] | None
 ) -> None:
     assert locate(text, **place) == in_diff
     assert locate(text, range(1, len(WHOLE.lines) + 1), **place) == in_file

@@ -359,14 +359,8 @@ def test_a_request_is_written_in_full_and_without_who_is_to_see_it(request_: obj
     "text",
     [
         pytest.param(" ".join(f"path:{n}" for n in range(8)), id="eight-filters"),
-        pytest.param(
-            " ".join(f"path:{n}" for n in range(9)),
-            id="nine-filters",
-        ),
-        pytest.param(
-            " ".join(f"path:{n}" for n in range(10)),
-            id="ten-filters",
-        ),
+        pytest.param(" ".join(f"path:{n}" for n in range(9)), id="nine-filters"),
+        pytest.param(" ".join(f"path:{n}" for n in range(10)), id="ten-filters"),
         pytest.param("path:" + "a" * 950, id="a-long-path"),
     ],
 )

@@ -21,8 +21,7 @@ def points(*files: ChangedFile, title: str = "Rename things") -> int:
 
 
 @pytest.mark.parametrize(
-    ("added", "expected"),
-    [(0, 0), (16, 3), (48, 6), (112, 9), (240, 12), (1_008, 18), (1_024, 18), (9_000, 18)],
+    ("added", "expected"), [(0, 0), (16, 3), (48, 6), (112, 9), (240, 12), (1_008, 18), (1_024, 18), (9_000, 18)]
 )
 def test_each_doubling_of_the_usual_size_counts_three_points_up_to_a_bound(added: int, expected: int) -> None:
     assert points(changed_file(CORE, added)) == expected
@@ -147,10 +146,7 @@ def test_the_files_of_these_tests_are_risky() -> None:
         pytest.param({"title": '[Core] Revert "Faster kernels" (#5)'}, id="tagged-title"),
         pytest.param({"title": "Revert #5"}, id="number"),
         pytest.param({"title": "Faster kernels", "body": "This reverts commit 1234567."}, id="commit"),
-        pytest.param(
-            {"title": "Faster kernels", "body": "Reverts octo/engine#5"},
-            id="body-number",
-        ),
+        pytest.param({"title": "Faster kernels", "body": "Reverts octo/engine#5"}, id="body-number"),
     ],
 )
 def test_a_revert_is_never_listed(fields: dict[str, Any]) -> None:

@@ -137,10 +137,7 @@ TWICE = """@@ -3,3 +3,4 @@
     ],
 )
 def test_of_a_line_that_stands_more_than_once_the_named_one_is_meant(
-    quote: str,
-    line: int,
-    is_removed: bool,
-    expected: tuple[DiffSide, int],
+    quote: str, line: int, is_removed: bool, expected: tuple[DiffSide, int]
 ) -> None:
     change = pull(7, files=[changed_file("a.py", patch=TWICE)])
     evidence = verify_citation(Citation("7", "a.py", quote, line, is_removed), change)

@@ -162,16 +162,8 @@ def test_of_a_link_of_the_model_s_own_the_label_is_left(text: str, expected: str
         pytest.param("<civil> <c", "&lt;civil&gt; &lt;c", id="what-begins-alike"),
         pytest.param(f"a{make_citation(f'{SECRET} ' * 400)}b", "ab", id="far-too-long"),
         pytest.param(f"`{make_citation(SECRET)}`", "``", id="in-code"),
-        pytest.param(
-            f"[{make_citation(SECRET)}](x)",
-            f"[]{JOINER}(x)",
-            id="in-a-label",
-        ),
-        pytest.param(
-            f"a{make_citation('')}b{make_citation(GOOD)}",
-            f"ab{LINK}",
-            id="after-an-empty-one",
-        ),
+        pytest.param(f"[{make_citation(SECRET)}](x)", f"[]{JOINER}(x)", id="in-a-label"),
+        pytest.param(f"a{make_citation('')}b{make_citation(GOOD)}", f"ab{LINK}", id="after-an-empty-one"),
     ],
 )
 def test_a_citation_is_a_link_or_nothing(text: str, expected: str) -> None:

@@ -5,12 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.features.merges.entry import Entry
-from bot.features.questions.texts import (
-    SearchMatch,
-    Where,
-    interleave_matches,
-    search_entries,
-)
+from bot.features.questions.texts import SearchMatch, Where, interleave_matches, search_entries
 from tests.helpers.builders import changed_file, entry, failed, summary
 
 PATCH = """@@ -10,3 +10,3 @@ def run_header():

@@ -60,14 +60,7 @@ class Stage:
 
     def answer(self, started: float | None = None) -> WrittenAnswer:
         return talk_with_model(
-            self.model,
-            QUESTION,
-            self.toolbox,
-            NO_LINKS,
-            self.display,
-            self.clock,
-            started,
-            self.limits,
+            self.model, QUESTION, self.toolbox, NO_LINKS, self.display, self.clock, started, self.limits
         )
 
     def fails(self, error: type[ModelError]) -> ModelError:

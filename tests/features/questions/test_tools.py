@@ -31,16 +31,7 @@ from bot.platform.models.tools import WHERE_ARGUMENT, ToolName, define_tools
 from bot.platform.pulls.models import Account, ChangedFile, LinkedIssue, PullRequest
 from bot.platform.source.reading import CodeSources
 from impact.source.models import DiffSide
-from tests.features.questions.archives import (
-    TOOLS,
-    Shelf,
-    call_tool,
-    days,
-    inside,
-    numbers,
-    run_tool,
-    shelf,
-)
+from tests.features.questions.archives import TOOLS, Shelf, call_tool, days, inside, numbers, run_tool, shelf
 from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull, summary
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.doubles import FileTree, KnownPulls
@@ -339,10 +330,7 @@ def test_where_a_thread_is_about_single_ones_its_day_is_that_of_the_first() -> N
 
 @pytest.mark.parametrize(
     ("failing", "phrase"),
-    [
-        ({}, f"#20 takes back {NO_NUMBER}."),
-        ({"pull 9": AWAY}, f"#20 takes back {NO_NUMBER}."),
-    ],
+    [({}, f"#20 takes back {NO_NUMBER}."), ({"pull 9": AWAY}, f"#20 takes back {NO_NUMBER}.")],
     ids=["an issue", "github away"],
 )
 def test_a_number_that_github_does_not_know_is_not_named(failing: dict[str, Exception], phrase: str) -> None:

@@ -10,12 +10,7 @@ from typing import Any
 from github import Auth
 
 from bot.features.merges.review import BugReview
-from bot.features.reviews.reading import (
-    MAX_DIFF_TOKENS,
-    REVIEW_LIMITS,
-    Reviewer,
-    ReviewResult,
-)
+from bot.features.reviews.reading import MAX_DIFF_TOKENS, REVIEW_LIMITS, Reviewer, ReviewResult
 from bot.platform.github.caches import SourceFileCache
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles

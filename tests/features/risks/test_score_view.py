@@ -187,10 +187,7 @@ def test_what_was_missed_is_told(listed: Tally, others: Tally, sentence: str) ->
             {"listed": Tally(12, 1), "others": Tally(90, 1, 1)},
             "Too few to tell: a verdict needs 20 listed and 5 reverted or repaired changes; there are 12 and 3.",
         ),
-        (
-            {"p_value": 0.2, "by_chance": 1.43},
-            "Too few to tell: random picks would find 1.4; a verdict needs 3.",
-        ),
+        ({"p_value": 0.2, "by_chance": 1.43}, "Too few to tell: random picks would find 1.4; a verdict needs 3."),
         (
             {"p_value": 0.19, "shortfall_p_value": 0.2, "by_chance": 7.3},
             "as well in 19% of such periods, a useful list as badly in 20%.",
@@ -199,10 +196,7 @@ def test_what_was_missed_is_told(listed: Tally, others: Tally, sentence: str) ->
             {"p_value": 0.9, "shortfall_p_value": 0.021, "by_chance": 7.3},
             "Not better than chance: a useful list would find so few in only 2.1% of such",
         ),
-        (
-            {"p_value": 0.034},
-            "Better than chance: random picks would do as well in 3.4% of such periods.",
-        ),
+        ({"p_value": 0.034}, "Better than chance: random picks would do as well in 3.4% of such periods."),
     ],
     ids=["few", "little chance", "between", "not better", "better"],
 )

@@ -16,10 +16,7 @@ from bot.errors import RepositoryNotFound, SlackUnavailable, UsageError
 from bot.features.digest.rules import DigestSpec
 from bot.features.digest.service import compose_messages
 from bot.features.digest.view import RenderedDigest
-from bot.features.subscriptions.rules import (
-    ID_PATTERN,
-    SubscriptionRequest,
-)
+from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionRequest
 from bot.features.subscriptions.service import answer_command, change_subscription, show_preview
 from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.slack.answers import Answer

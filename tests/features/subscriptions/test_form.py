@@ -105,11 +105,7 @@ def test_a_weekly_one_comes_back_with_its_day() -> None:
 
 def test_a_new_one_comes_back_with_what_is_usual() -> None:
     wish, channel, replaces = parse_form(make_submission(render_opened()), KNOWN)
-    assert (wish, channel, replaces) == (
-        NEW,
-        "C0DIGEST",
-        "",
-    )
+    assert (wish, channel, replaces) == (NEW, "C0DIGEST", "")
 
 
 def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
@@ -118,10 +114,7 @@ def test_in_direct_messages_it_is_personal_and_in_ones_own_zone() -> None:
 
 
 CHOSEN: dict[str, tuple[dict[str, Json], SubscriptionRequest]] = {
-    "repository": (
-        {"repository": option("Acme/web.app")},
-        replace(NEW, repository=WEB),
-    ),
+    "repository": ({"repository": option("Acme/web.app")}, replace(NEW, repository=WEB)),
     "time": (
         {"at": {"selected_time": "00:00"}},
         SubscriptionRequest(REPOSITORY, dt.time(0), USUAL.zone, weekdays=False),
@@ -142,14 +135,8 @@ CHOSEN: dict[str, tuple[dict[str, Json], SubscriptionRequest]] = {
             REPOSITORY, USUAL.at, USUAL.zone, weekdays=False, view=DigestView(only=ViewLevel.RISKY)
         ),
     ),
-    "filters": (
-        {"filter": {"value": "  path:src label:“a b” "}},
-        replace(NEW, view=DigestView(VIEWED.filters)),
-    ),
-    "to me": (
-        {"where": option("me")},
-        replace(NEW, is_personal=True),
-    ),
+    "filters": ({"filter": {"value": "  path:src label:“a b” "}}, replace(NEW, view=DigestView(VIEWED.filters))),
+    "to me": ({"where": option("me")}, replace(NEW, is_personal=True)),
 }
 
 

@@ -11,11 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.features.subscriptions.incidents import (
-    Incident,
-    IncidentKind,
-    render_incidents,
-)
+from bot.features.subscriptions.incidents import Incident, IncidentKind, render_incidents
 from bot.features.subscriptions.view import make_channel
 from bot.platform.slack.blocks import count_characters, make_instant
 from bot.platform.slack.messages import Post

@@ -141,11 +141,7 @@ def test_clocks_that_come_at_once_tell_it_once(desk: Desk) -> None:
 
 # --- to whom
 
-REFUSALS: dict[str, dict[str, Any]] = {
-    "archived": {"archived": True},
-    "left": {"member": False},
-    "unknown": {},
-}
+REFUSALS: dict[str, dict[str, Any]] = {"archived": {"archived": True}, "left": {"member": False}, "unknown": {}}
 
 
 @pytest.mark.parametrize(

@@ -256,10 +256,7 @@ zones = st.sampled_from(["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires
 words = st.text(st.characters(exclude_characters='"“”„‟«»', exclude_categories=["Cs"]), min_size=1, max_size=20)
 values = words.map(str.strip).filter(bool)
 paths = values.filter(lambda path: not refusal(lambda text: Filters((text,)), path))
-filters = st.builds(
-    Filters,
-    *(st.lists(kind, max_size=2).map(tuple) for kind in (paths, values, values, values)),
-)
+filters = st.builds(Filters, *(st.lists(kind, max_size=2).map(tuple) for kind in (paths, values, values, values)))
 wishes = st.builds(
     SubscriptionRequest,
     st.sampled_from([REPOSITORY, WEB]),

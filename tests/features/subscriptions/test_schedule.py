@@ -393,11 +393,7 @@ def test_what_was_skipped_is_carried_on_until_something_is_posted(tower: Tower) 
     assert tower.at() == DUE + 4 * A_DAY
     assert tower.records.load(key(DAILY, DUE + 4 * A_DAY)).skipped_days == "2026-02-23..2026-02-26"
     # each is told of once, as its own days
-    assert [days_of(each) for each in tower.skipped] == [
-        "2026-02-23",
-        "2026-02-24",
-        "2026-02-25..2026-02-26",
-    ]
+    assert [days_of(each) for each in tower.skipped] == ["2026-02-23", "2026-02-24", "2026-02-25..2026-02-26"]
     tower.tick(MINUTE)
     assert len(tower.told) == 3
 

@@ -89,10 +89,7 @@ def test_who_types_it_is_answered_in_the_channel(play: Play) -> None:
 
 def test_its_mistakes_and_its_help_are_told(play: Play) -> None:
     texts = [play.person.send_command("/prtoy", text, CHANNEL).ack.text for text in ("ball doll", "help", "")]
-    assert texts == [
-        "Which toy? Write one word, such as ball.",
-        *[toy.COMMAND.format_help()] * 2,
-    ]
+    assert texts == ["Which toy? Write one word, such as ball.", *[toy.COMMAND.format_help()] * 2]
     assert play.list_posts() == []
 
 

@@ -39,12 +39,7 @@ class Start(Protocol):
     """Starts a command in a folder, with this process's standard files if no others are given."""
 
     def __call__(
-        self,
-        *arguments: str,
-        settings: Mapping[str, str],
-        folder: Path,
-        module: str = "bot",
-        files: Files = OWN,
+        self, *arguments: str, settings: Mapping[str, str], folder: Path, module: str = "bot", files: Files = OWN
     ) -> Process: ...
 
 

@@ -80,11 +80,7 @@ def test_a_failure_comes_with_what_its_own_process_printed(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "complaint", "reason"),
     [
-        (
-            "import nothing_of_this_name",
-            "No module named 'nothing_of_this_name'",
-            "there is an error",
-        ),
+        ("import nothing_of_this_name", "No module named 'nothing_of_this_name'", "there is an error"),
         (THREAD, "", "a module starts a thread when it is imported"),
     ],
     ids=["an error", "a thread"],

@@ -90,11 +90,7 @@ FAULTS = {
     "replica without its primary": Fault("The store is a read-only replica", follow_strictly),
     "no disk": Fault("The store accepts no writes because it can't save its data: ", lose_disk),
     "cluster": Fault("The store is a Redis Cluster", config={"cluster-enabled": "yes"}),
-    "half a cluster": Fault(
-        "The store is a Redis Cluster",
-        serve_some_slots,
-        config={"cluster-enabled": "yes"},
-    ),
+    "half a cluster": Fault("The store is a Redis Cluster", serve_some_slots, config={"cluster-enabled": "yes"}),
     "no more connections": Fault("The store accepts no more connections: ", configure(maxclients="1")),
     "TLS to a plain port": Fault(
         "The store does not answer in TLS: ", address="rediss://127.0.0.1:{port}/0?ssl_cert_reqs=none"

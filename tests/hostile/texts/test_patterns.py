@@ -26,9 +26,7 @@ from impact.profile.scanners.patterns import get_patterns
 pytestmark = pytest.mark.slow
 
 # of these, the texts are ours, or bounded where they are read
-BOUNDED = {
-    "bot.demo.stand_in:_PIECE": "it cuts the demo's own texts",
-}
+BOUNDED = {"bot.demo.stand_in:_PIECE": "it cuts the demo's own texts"}
 # pieces that many patterns begin or repeat with
 PIECES = (
     *" |\t|\n|\r\n|\\\n| \\\n|'|\"|`|\\'|\\\"|- |-|_|A|A_|a|1|.|/|:|(|[|{|<|=|a.|a-|a_|up.|--a |#|x\n| x|a,".split(

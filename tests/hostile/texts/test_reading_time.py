@@ -33,22 +33,7 @@ def make_merge(number: int, title: str, body: str = "") -> PullRequest:
 CAUSE = make_merge(5, "Count requests once")
 
 
-SIGNS = [
-    "[",
-    "(",
-    "`",
-    "<",
-    "<cite ",
-    '<cite pr="7" path="a">',
-    "[a](",
-    "[a](b",
-    "]",
-    "@",
-    ":",
-    "w",
-    "#7 ",
-    "`a",
-]
+SIGNS = ["[", "(", "`", "<", "<cite ", '<cite pr="7" path="a">', "[a](", "[a](b", "]", "@", ":", "w", "#7 ", "`a"]
 WORDS = ["x", "\n", "a-b "]
 
 

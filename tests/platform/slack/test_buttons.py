@@ -381,11 +381,7 @@ def test_an_overview_has_a_menu_of_its_riskiest() -> None:
 
 def test_an_overview_of_calm_days_has_no_menu() -> None:
     request = DigestRequest(REPOSITORY, WEEK)
-    assert_twice(
-        overview(request, pull(1), files=()),
-        buttons.SHARE_DIGEST,
-        write_request(request),
-    )
+    assert_twice(overview(request, pull(1), files=()), buttons.SHARE_DIGEST, write_request(request))
     assert_twice(overview(request), buttons.SHARE_DIGEST, write_request(request))
 
 

@@ -766,10 +766,7 @@ ELSEWHERE: dict[str, Stranger] = {
 }
 
 
-@pytest.mark.parametrize(
-    "stranger",
-    [pytest.param(make, id=name) for name, make in ELSEWHERE.items()],
-)
+@pytest.mark.parametrize("stranger", [pytest.param(make, id=name) for name, make in ELSEWHERE.items()])
 def test_what_is_no_answer_of_ours_is_not_found(scene: Scene, stranger: Stranger) -> None:
     stranger(scene)
     assert scene.begun_before() == ""

@@ -89,11 +89,7 @@ def test_what_no_reader_sees_names_nothing() -> None:
         {},
         {"text": None, "blocks": None, "attachments": None},
         {"text": 7, "blocks": 7, "attachments": "octo/engine#1"},
-        {
-            "text": ["#1"],
-            "blocks": {"type": "x"},
-            "attachments": [7, None, ["#1"], {"text": {"a": 1}}],
-        },
+        {"text": ["#1"], "blocks": {"type": "x"}, "attachments": [7, None, ["#1"], {"text": {"a": 1}}]},
     ],
 )
 def test_fields_of_another_shape_name_nothing(message: Json) -> None:

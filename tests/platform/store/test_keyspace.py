@@ -92,10 +92,7 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
 
 # --- what builds the users of the store hands them the keyspace
 
-NEEDS = (
-    *("HistoryStore", "RateLimiter", "RecordStore", "WorkspaceOwner"),
-    *("require_schema", "make_broker"),
-)
+NEEDS = (*("HistoryStore", "RateLimiter", "RecordStore", "WorkspaceOwner"), *("require_schema", "make_broker"))
 WITHOUT_KEYS = ("RedisTimeouts",)
 
 

@@ -30,11 +30,7 @@ def reference_in(text: str, bot: Bot, sentence: str) -> str:
     return match[1]
 
 
-@pytest.mark.parametrize(
-    ("fault", "sentence"),
-    [("502", DOWN), ("401", REFUSED)],
-    ids=["down", "token refused"],
-)
+@pytest.mark.parametrize(("fault", "sentence"), [("502", DOWN), ("401", REFUSED)], ids=["down", "token refused"])
 def test_a_command_that_github_fails_is_a_sentence_with_a_reference(
     fault: FailureKind, sentence: str, bot: Bot
 ) -> None:
@@ -103,8 +99,7 @@ def fail_authentication(_: dict[str, Any]) -> Failure:
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [pytest.param(fail_overloaded, id="down"), pytest.param(fail_authentication, id="key refused")],
+    "failure", [pytest.param(fail_overloaded, id="down"), pytest.param(fail_authentication, id="key refused")]
 )
 def test_without_the_model_the_summary_is_of_facts_and_says_so(failure: Any, bot: Bot) -> None:
     number, channel, ada = bot.pull(), bot.channel(), bot.person()

@@ -75,10 +75,7 @@ def test_help_is_given_in_the_acknowledgement(text: str, bot: Bot) -> None:
     ("text", "sentence"),
     [
         ("1 2 3 4 5 6", "6 are too many at once: name up to 5 pull requests."),
-        (
-            "nonsense",
-            ": write 35617, #35617, owner/repo#35617 or its web address.",
-        ),
+        ("nonsense", ": write 35617, #35617, owner/repo#35617 or its web address."),
         ("<!channel>", "&lt;!channel&gt;"),
         ("private", "Which pull request? Add its number, such as 35617."),
         ("1" * 1_001, "That command is too long: use up to 1,000 characters."),

@@ -204,7 +204,7 @@ def test_change_opens_it_as_it_is_and_puts_the_new_one_in_its_place(http_bot: Bo
     view = form_of(http_bot, ada)
     fields = ("repository", "channel", "at", "zone", "days", "only", "filter")
     assert [value(view, name) for name in fields] == [
-        *("octo/engine", channel, "06:00", "Asia/Tokyo", "daily", "risky", "path:src"),
+        *("octo/engine", channel, "06:00", "Asia/Tokyo", "daily", "risky", "path:src")
     ]
     ada.close(view)
     assert subscriptions(http_bot, channel) == [old]

@@ -46,10 +46,7 @@ def _request_model(access: ModelAccess, model: str, seconds: float) -> httpx2.Re
     address = f"{access.address.rstrip('/')}/v1/models/{quote(model, safe='')}"
     headers = {"Authorization": f"Bearer {access.key}", "anthropic-version": _API_VERSION}
     try:
-        with (
-            bound_requests(seconds),
-            httpx2.Client(timeout=seconds, **build_client_options(address)) as client,
-        ):
+        with bound_requests(seconds), httpx2.Client(timeout=seconds, **build_client_options(address)) as client:
             track_connections(client)
             return client.get(address, headers=headers)
     except UnicodeEncodeError as error:

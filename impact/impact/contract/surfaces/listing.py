@@ -21,9 +21,7 @@ def _load_nothing(_module: str) -> None:
 
 
 def list_surface_changes(
-    versions: Sequence[FileVersions],
-    load: OutlineLoader = _load_nothing,
-    read: FactsReader = read_file_facts,
+    versions: Sequence[FileVersions], load: OutlineLoader = _load_nothing, read: FactsReader = read_file_facts
 ) -> tuple[ContractChange, ...]:
     """Return what a merge changes of variables, flags, fields, endpoints, metrics, messages, ops and dependencies.
 

@@ -105,12 +105,7 @@ def test_a_flag_takes_the_default_of_a_field_that_changes_elsewhere() -> None:
 
     rows = list_surface_changes([change("vllm/config/scheduler.py", CONFIG % "False", CONFIG % "None")], load)
     assert [(row.subject.value, row.name, row.before, row.after) for row in rows] == [
-        (
-            "flag",
-            "--async-scheduling",
-            "--async-scheduling default off",
-            "--async-scheduling unset by default",
-        ),
+        ("flag", "--async-scheduling", "--async-scheduling default off", "--async-scheduling unset by default"),
         (
             "configuration field",
             "SchedulerConfig.async_scheduling",

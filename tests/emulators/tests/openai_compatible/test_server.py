@@ -114,10 +114,7 @@ REFUSED: dict[str, dict[str, Any]] = {
     "arguments that are no object": {
         "messages": [
             *HELLO,
-            {
-                "role": "assistant",
-                "tool_calls": [{**CALL, "function": {"name": "read", "arguments": "{nope"}}],
-            },
+            {"role": "assistant", "tool_calls": [{**CALL, "function": {"name": "read", "arguments": "{nope"}}]},
             RESULT,
         ],
         "tools": [TOOL],

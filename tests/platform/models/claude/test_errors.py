@@ -42,9 +42,7 @@ def _nothing_left() -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    ("step", "told"),
-    [*STEPS, *CLEAN],
-    ids=lambda value: str(value)[:60] if not isinstance(value, Told) else "",
+    ("step", "told"), [*STEPS, *CLEAN], ids=lambda value: str(value)[:60] if not isinstance(value, Told) else ""
 )
 @pytest.mark.slow
 def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(

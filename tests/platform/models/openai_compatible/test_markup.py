@@ -251,10 +251,7 @@ OVERFLOWS = {
             }
         ],
     ),
-    "SGLang": (
-        400,
-        {"message": "Input length (265330 tokens) exceeds the maximum allowed length (262144)."},
-    ),
+    "SGLang": (400, {"message": "Input length (265330 tokens) exceeds the maximum allowed length (262144)."}),
     "xAI": (400, {"error": "This model's maximum prompt length is 131072 but the request contains 537812 tokens"}),
     "Groq": (413, {"error": {"message": "Please reduce the length of the messages or completion."}}),
     "Claude": (400, {"error": {"message": "prompt is too long: 210000 tokens > 200000 maximum"}}),

@@ -192,9 +192,7 @@ def test_a_report_has_its_schema_with_tools_and_without(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("step", "told"),
-    [*STEPS, *CLEAN],
-    ids=lambda value: str(value)[:60] if not isinstance(value, Told) else "",
+    ("step", "told"), [*STEPS, *CLEAN], ids=lambda value: str(value)[:60] if not isinstance(value, Told) else ""
 )
 def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(
     model_server: OpenAIEmulator, step: Step, told: Told

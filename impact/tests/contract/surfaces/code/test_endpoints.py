@@ -17,10 +17,7 @@ PATH = "vllm/entrypoints/api_router.py"
         ('@router.websocket("/ws")\ndef f(): ...\n', ["WEBSOCKET /ws"]),
         ('router = APIRouter(prefix="/v1")\n@router.get("/x")\ndef f(): ...\n', ["GET /v1/x"]),
         ('router = Blueprint("a", url_prefix="/a")\n@router.get("/x")\ndef f(): ...\n', ["GET /a/x"]),
-        (
-            'r = APIRouter()\n@r.get("/x")\ndef f(): ...\napp.include_router(r, prefix="/api")\n',
-            ["GET /api/x"],
-        ),
+        ('r = APIRouter()\n@r.get("/x")\ndef f(): ...\napp.include_router(r, prefix="/api")\n', ["GET /api/x"]),
         ('app.router.add_post("/x", f)\n', ["POST /x"]),
         ('app.add_api_route("/x", f, methods=["PUT"])\n', ["PUT /x"]),
         ('app.router.add_route("GET", "/x", f)\n', ["GET /x"]),
