@@ -36,7 +36,7 @@ from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.timeline import DayLister, MergeTimeline
 from bot.platform.commands import AllowedRepositories
-from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel
+from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel, RateLimiter
 from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, SourceFileCache
 from bot.platform.jobs import JobQueue
 from bot.platform.metrics import Instruments
@@ -63,7 +63,7 @@ from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
 from bot.platform.store.records import RecordStore
 from bot.platform.store.server import require_schema
-from bot.platform.store.spending import RateLimiter, SpendingStore
+from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.settings import Settings, require_secret
 from bot.usage import NO_PRICES, PriceList

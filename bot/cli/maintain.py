@@ -6,19 +6,20 @@ import json
 import logging
 import sys
 import time
+from collections.abc import Iterable, Sequence
 from urllib.parse import urlsplit
 
 import click
 
 from bot import read_shipped_file
 from bot.cli.base import format_example, get_current_time, json_option, open_command_app, show_progress_bar
-from bot.doctor.checkup import format_findings_json, format_report
 from bot.errors import UsageError
-from bot.platform.finding import CheckStatus
+from bot.platform.finding import CheckStatus, Finding
 from bot.platform.slack.app_manifest import add_previews
 from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
 from bot.settings import load_settings, load_usable_settings
-from impact.text.strings import escape_invisible
+from bot.text import format_count
+from impact.text.strings import collapse_lines, escape_invisible
 
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
@@ -158,3 +159,47 @@ def votes_command() -> None:
     if not count:
         # not on stdout, which scripts read as lines of JSON
         click.echo(_NO_VOTES_SENTENCE, err=True)
+
+
+_MARKS = {CheckStatus.OK: "✓", CheckStatus.FAILED: "✗", CheckStatus.NOTE: "–"}  # noqa: RUF001 (a dash)
+_COLOURS = {CheckStatus.OK: "green", CheckStatus.FAILED: "red", CheckStatus.NOTE: "yellow"}
+_ARROW = "→"
+_ASCII_SIGNS = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→": "->", "…": "...", "·": "-"})  # noqa: RUF001
+
+
+def format_finding(finding: Finding, encoding: str) -> str:
+    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
+
+    # what a terminal of that encoding can't show is replaced
+    def fit(text: str) -> str:
+        try:
+            "".join((*_MARKS.values(), _ARROW, "…")).encode(encoding)
+        except UnicodeEncodeError:
+            text = text.translate(_ASCII_SIGNS)
+        return text.encode(encoding, "replace").decode(encoding)
+
+    mark = fit(_MARKS[finding.status])
+    coloured = click.style(mark, fg=_COLOURS[finding.status])
+    line = f"{coloured} {fit(collapse_lines(f'{finding.name}: {finding.result}'))}"
+    if not finding.advice:
+        return line
+    return f"{line}\n{' ' * len(mark)} {fit(collapse_lines(f'{_ARROW} {finding.advice}'))}"
+
+
+def format_report(findings: Sequence[Finding], encoding: str) -> str:
+    """Format all findings: how many things there are to fix and which, then the others."""
+    failed = [each for each in findings if each.status is CheckStatus.FAILED]
+    others = [each for each in findings if each.status is not CheckStatus.FAILED]
+    heading = f"{format_count(len(failed), 'problem')} to fix:" if failed else "No problems found."
+    rows = [heading, *(format_finding(each, encoding) for each in failed), *([""] if failed else [])]
+    return "\n".join([*rows, *(format_finding(each, encoding) for each in others)])
+
+
+def format_findings_json(findings: Iterable[Finding]) -> str:
+    """Format the findings as a list for scripts: name, status (ok, failed or note), found, advice."""
+    # the names never change
+    fields = [
+        {"name": each.name, "status": each.status, "found": each.result, "advice": each.advice}
+        for each in findings
+    ]
+    return json.dumps(fields, indent=2)

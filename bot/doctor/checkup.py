@@ -1,8 +1,7 @@
-"""All checks in their order, what each needs of earlier ones, how long each may take, and the form of findings."""
+"""All checks in their order, what each needs of earlier ones, and how long each may take."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -10,8 +9,6 @@ from datetime import datetime, timedelta
 from queue import Empty, SimpleQueue
 from threading import Thread
 from traceback import extract_tb
-
-import click
 
 from bot.app import App
 from bot.connections.sources import LiveSources, list_repositories, load_path_settings
@@ -31,7 +28,7 @@ from bot.errors import ConfigurationError, ModelRequestRejected, PrdigestError
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.mcp import has_sdk
-from bot.platform.finding import CheckStatus, Finding
+from bot.platform.finding import Finding
 from bot.platform.git.check import check_mirror
 from bot.platform.github.check import check_github
 from bot.platform.models import ModelAccess, ModelProvider
@@ -42,7 +39,6 @@ from bot.platform.tracing import has_exporter
 from bot.redaction import redact_text
 from bot.settings import DOTENV, UsableSettings
 from bot.text import format_count
-from impact.text.strings import collapse_lines
 
 Check = Callable[[], Iterable[Finding]]
 
@@ -298,47 +294,3 @@ def _report_price(name: str, model: str, provider: ModelProvider) -> Finding:
     unknown = "available, price unknown: no budget in dollars limits it"
     advice = f"Set {provider.prices_variable}; 0/0 is for a server that costs nothing per token."
     return Finding.build_note(name, unknown, advice)
-
-
-_MARKS = {CheckStatus.OK: "✓", CheckStatus.FAILED: "✗", CheckStatus.NOTE: "–"}  # noqa: RUF001 (a dash)
-_COLOURS = {CheckStatus.OK: "green", CheckStatus.FAILED: "red", CheckStatus.NOTE: "yellow"}
-_ARROW = "→"
-_ASCII_SIGNS = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→": "->", "…": "...", "·": "-"})  # noqa: RUF001
-
-
-def format_finding(finding: Finding, encoding: str) -> str:
-    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
-
-    # what a terminal of that encoding can't show is replaced
-    def fit(text: str) -> str:
-        try:
-            "".join((*_MARKS.values(), _ARROW, "…")).encode(encoding)
-        except UnicodeEncodeError:
-            text = text.translate(_ASCII_SIGNS)
-        return text.encode(encoding, "replace").decode(encoding)
-
-    mark = fit(_MARKS[finding.status])
-    coloured = click.style(mark, fg=_COLOURS[finding.status])
-    line = f"{coloured} {fit(collapse_lines(f'{finding.name}: {finding.result}'))}"
-    if not finding.advice:
-        return line
-    return f"{line}\n{' ' * len(mark)} {fit(collapse_lines(f'{_ARROW} {finding.advice}'))}"
-
-
-def format_report(findings: Sequence[Finding], encoding: str) -> str:
-    """Format all findings: how many things there are to fix and which, then the others."""
-    failed = [each for each in findings if each.status is CheckStatus.FAILED]
-    others = [each for each in findings if each.status is not CheckStatus.FAILED]
-    heading = f"{format_count(len(failed), 'problem')} to fix:" if failed else "No problems found."
-    rows = [heading, *(format_finding(each, encoding) for each in failed), *([""] if failed else [])]
-    return "\n".join([*rows, *(format_finding(each, encoding) for each in others)])
-
-
-def format_findings_json(findings: Iterable[Finding]) -> str:
-    """Format the findings as a list for scripts: name, status (ok, failed or note), found, advice."""
-    # the names never change
-    fields = [
-        {"name": each.name, "status": each.status, "found": each.result, "advice": each.advice}
-        for each in findings
-    ]
-    return json.dumps(fields, indent=2)

@@ -26,13 +26,13 @@ from bot.mcp.tools import TOOLS
 from bot.platform import deadlines
 from bot.platform.commands import AllowedRepositories
 from bot.platform.correlation import identify_request
+from bot.platform.costs import RateLimiter
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.models.prompts import TextBounds, fence_text
 from bot.platform.models.tools import explain_failure, explain_problem, format_unknown_tool
 from bot.platform.slack import notices as sentences
 from bot.platform.slack.notices import describe_error, is_user_mistake
 from bot.platform.store.keys import build_agent_rate, parse_digest_key
-from bot.platform.store.spending import RateLimiter
 from bot.redaction import redact_text
 from impact.repository import Repository
 from impact.text.dates import parse_date

@@ -18,14 +18,20 @@ from dataclasses import asdict, astuple, dataclass, field, replace
 from enum import StrEnum
 from uuid import uuid4
 
+from dramatiq.rate_limits import WindowRateLimiter
+from dramatiq.rate_limits.backends import RedisBackend
+from redis import Redis
+
 from bot.dates import LocalDay
 from bot.errors import BudgetExceeded, ModelBusy, ModelError, StoreUnavailable
 from bot.platform import deadlines
 from bot.platform.metrics import Instruments
 from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
 from bot.platform.slack.requests import SlackRequest
-from bot.platform.store.keys import build_calls_rate, build_person_name
-from bot.platform.store.spending import NOTHING, BudgetHold, RateLimiter, SpendingStore, to_microdollars
+from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.keys import REQUEST_RATE, build_calls_rate, build_person_name
+from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.spending import NOTHING, BudgetHold, SpendingStore, to_microdollars
 from bot.usage import NO_USAGE, BudgetRefusal, CallPurpose, PriceList, Usage
 
 log = logging.getLogger(__name__)
@@ -376,3 +382,18 @@ class MeteredChat:
                 if isinstance(event, TurnUsage):
                     call.usage = event.usage
                 yield event
+
+
+class RateLimiter:
+    def __init__(self, client: Redis, limit: int, keys: Keyspace = UNPREFIXED) -> None:
+        self._backend = RedisBackend(client=client)
+        self._limit = limit
+        self._keys = keys
+
+    def try_acquire(self, name: str) -> bool:
+        """Count a request, and return whether it is within the limit. A refused one does not count."""
+        key = self._keys.add_prefix(REQUEST_RATE.build_key(name))
+        seconds = int(REQUEST_RATE.lifetime.total_seconds())
+        window = WindowRateLimiter(self._backend, key, limit=self._limit, window=seconds)  # type: ignore[no-untyped-call]
+        with translate_redis_errors(), window.acquire(raise_on_failure=False) as admitted:
+            return bool(admitted)

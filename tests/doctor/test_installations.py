@@ -13,7 +13,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.doctor.checkup import format_finding, format_findings_json, run_checks
+from bot.cli.maintain import format_finding, format_findings_json
+from bot.doctor.checkup import run_checks
 from bot.doctor.settings import SettingsSnapshot, read_snapshot
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.finding import Finding

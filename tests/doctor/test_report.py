@@ -5,7 +5,7 @@ import json
 import click
 import pytest
 
-from bot.doctor.checkup import format_finding, format_findings_json, format_report
+from bot.cli.maintain import format_finding, format_findings_json, format_report
 from bot.platform.finding import Finding
 
 OK = Finding.build_success("Store", "redis://localhost answers")

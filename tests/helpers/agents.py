@@ -28,8 +28,8 @@ from bot.features.touches import upkeep
 from bot.mcp.calls import AgentTools
 from bot.mcp.server import PAGE_META
 from bot.platform import deadlines
+from bot.platform.costs import RateLimiter
 from bot.platform.store.connection import connect_server
-from bot.platform.store.spending import RateLimiter
 from bot.settings import load_settings
 from impact.repository import Repository
 from tests.emulators.github.store import changed_file, pull, sha

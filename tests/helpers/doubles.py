@@ -31,6 +31,7 @@ from bot.features.merges.summary import (
     read_isolated,
 )
 from bot.features.subscriptions.delivery import deliver_digest
+from bot.platform.costs import RateLimiter
 from bot.platform.jobs import Job
 from bot.platform.models import Completion, Prompt
 from bot.platform.models.packing import Coverage
@@ -41,7 +42,6 @@ from bot.platform.pulls.sources import CountCheck, DayMerges
 from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger
 from bot.platform.slack.requests import SlackRequest
-from bot.platform.store.spending import RateLimiter
 from bot.platform.store.tables import Store, Table
 from bot.usage import Usage
 from impact.repository import Repository

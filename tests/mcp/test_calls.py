@@ -27,10 +27,10 @@ from bot.mcp.calls import (
 )
 from bot.mcp.declaration import Item, ItemList, TextPage, Tool
 from bot.mcp.tools import TOOLS
+from bot.platform.costs import RateLimiter
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
 from bot.platform.store.connection import connect_server
-from bot.platform.store.spending import RateLimiter
 from impact.coverage import CoveredList
 from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence

@@ -23,6 +23,7 @@ from bot.platform.costs import (
     CallOrigin,
     MeteredChat,
     MeteredModel,
+    RateLimiter,
     bill_to,
     tally_costs,
 )
@@ -30,7 +31,7 @@ from bot.platform.metrics import Instruments
 from bot.platform.models import Chat, ChatEvent, Completion, Prompt, TextDelta, TextPart, Turn, TurnEnd, TurnUsage
 from bot.platform.models.claude import CLAUDE
 from bot.platform.store.connection import connect_server
-from bot.platform.store.spending import RateLimiter, SpendingStore
+from bot.platform.store.spending import SpendingStore
 from bot.platform.worker_threads import DeadlineExecutor
 from bot.usage import BudgetRefusal, CallPurpose, Usage
 from tests.helpers.doubles import CountingLimiter, Sleeps

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.platform.costs import RateLimiter
 from bot.platform.slack.notices import TOO_FAST
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.keys import build_links_rate, build_person_name
-from bot.platform.store.spending import RateLimiter
 from bot.platform.store.tables import Table
 
 

@@ -1,4 +1,4 @@
-"""Counters of spent dollars with their reservations, the ledger of costs by day, and limits of requests.
+"""The counters of spent dollars with their reservations, and the ledger of costs by day.
 
 Amounts are whole numbers, so that any number of processes can add to them: tokens, counts, millionths of a dollar.
 """
@@ -13,12 +13,10 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple, cast
 
-from dramatiq.rate_limits import WindowRateLimiter
-from dramatiq.rate_limits.backends import RedisBackend
 from redis import Redis
 
 from bot.platform.store.errors import translate_redis_errors
-from bot.platform.store.keys import REQUEST_RATE, ExpiringFamily
+from bot.platform.store.keys import ExpiringFamily
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 MICRODOLLARS = 1_000_000
@@ -188,18 +186,3 @@ def to_microdollars(dollars: float) -> int:
 
 def _find_family(name: str) -> ExpiringFamily:
     return MONTHLY_SPENDING if _MONTH_NAME.match(name) else SPENDING
-
-
-class RateLimiter:
-    def __init__(self, client: Redis, limit: int, keys: Keyspace = UNPREFIXED) -> None:
-        self._backend = RedisBackend(client=client)
-        self._limit = limit
-        self._keys = keys
-
-    def try_acquire(self, name: str) -> bool:
-        """Count a request, and return whether it is within the limit. A refused one does not count."""
-        key = self._keys.add_prefix(REQUEST_RATE.build_key(name))
-        seconds = int(REQUEST_RATE.lifetime.total_seconds())
-        window = WindowRateLimiter(self._backend, key, limit=self._limit, window=seconds)  # type: ignore[no-untyped-call]
-        with translate_redis_errors(), window.acquire(raise_on_failure=False) as admitted:
-            return bool(admitted)

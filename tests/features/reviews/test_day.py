@@ -16,12 +16,12 @@ from bot.features.merges.risk import Risk
 from bot.features.merges.summary import Fallback, FallbackReason
 from bot.features.reviews.service import DEFECT, NO_TIME, STORE_AWAY, add_kept_reviews, get_review, review_entries
 from bot.platform import deadlines
-from bot.platform.costs import Budget, CallMeter, MeteredChat
+from bot.platform.costs import Budget, CallMeter, MeteredChat, RateLimiter
 from bot.platform.metrics import Instruments
 from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
 from bot.platform.store.connection import connect_server
-from bot.platform.store.spending import RateLimiter, SpendingStore
+from bot.platform.store.spending import SpendingStore
 from bot.usage import BudgetRefusal, CallPurpose
 from tests.emulators.claude.server import Failure, Refusal, Text
 from tests.features.reviews.changes import CHANGE, CONFIRMED, MODEL, SEVEN, Desk, report

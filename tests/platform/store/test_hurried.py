@@ -13,6 +13,7 @@ from redis import Redis
 
 from bot.errors import StoreUnavailable
 from bot.features.digest.tables import PostedDigest
+from bot.platform.costs import RateLimiter
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,
     RedisCache,
@@ -20,7 +21,6 @@ from bot.platform.store.connection import (
     connect_embedded,
     connect_server,
 )
-from bot.platform.store.spending import RateLimiter
 from tests.helpers.checks import closed_port, is_one_sentence
 from tests.helpers.records import digest_store, plant
 from tests.helpers.worlds import within

@@ -14,13 +14,13 @@ from redis import Redis
 import bot.app
 from bot.errors import ConfigurationError
 from bot.features import import_features
+from bot.platform.costs import RateLimiter
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.erasure import reset_store
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
 from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
 from bot.platform.store.server import CURRENT_SCHEMA, read_version, require_schema
-from bot.platform.store.spending import RateLimiter
 from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
 

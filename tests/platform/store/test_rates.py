@@ -7,8 +7,8 @@ import pytest
 from redis import Redis
 
 from bot.errors import StoreUnavailable
+from bot.platform.costs import RateLimiter
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
-from bot.platform.store.spending import RateLimiter
 from tests.helpers.checks import closed_port, is_one_sentence
 
 
