@@ -266,7 +266,7 @@ def test_what_an_override_meets(before: str, after: str, own: str, calls: str, e
         "a test": ({"is_test": True}, "must pass `b`", "breaks: `a.f` is gone"),
     }
 )
-def test_what_a_use_leaves_open(fields: dict[str, bool], duty: str, effect: str) -> None:
+def test_what_a_use_leaves_open(fields: dict[str, Any], duty: str, effect: str) -> None:
     use = replace(make_use(CALL, "up.a.f", "up.a.f", call="f(1)"), **fields)
     assert tell(make_change(SIGNATURE, "up.a.f", FUNCTION, "(a)", "(a, b)"), use) == duty
     assert tell(lose("up.a.f", FUNCTION), use) == effect
