@@ -283,6 +283,42 @@ PACKAGE = '[[package]]\nname = "engine"\n'
             "v0.11.0",
         ),
         "conda": ("environment.yml", "dependencies:\n  - conda-forge::engine=0.11.0=py311_0", 2, "v0.11.0"),
+        "a recipe of conda": ("meta.yaml", "run:\n  - engine 0.11.0 py311_0", 2, "v0.11.0"),
+        "setup": ("setup.py", "setup(\n  install_requires=['engine[a]==0.11.0'],\n)", 2, "v0.11.0"),
+        "extras of setup": (
+            "setup.py",
+            f"setup(extras_require={{'a': ['engine @ git+{GIT}@{SHORT}']}})",
+            1,
+            SHORT,
+        ),
+        "a list in setup": ("setup.py", "REQUIRED = [\n  'engine==0.11.0',\n] + OTHERS", 2, "v0.11.0"),
+        "a text in setup": ("setup.py", 'setup(install_requires="""\nengine==0.11.0\n""")', 2, "v0.11.0"),
+        "a session of nox": ("noxfile.py", "def t(s):\n  s.install('engine==0.11.0')", 2, "v0.11.0"),
+        "in parentheses": ("requirements.txt", "engine (==0.11.0)", 1, "v0.11.0"),
+        "a version within bounds": (
+            "requirements.txt",
+            "engine>=0.10,==0.11.0; python_version>'3.9'",
+            1,
+            "v0.11.0",
+        ),
+        "bounds": ("requirements.txt", "engine>=0.10,<0.12", 1, ""),
+        "the bound of one of two": ("run.sh", "pip install engine>=0.10 numpy==1.2", 1, ""),
+        "any patch": ("requirements.txt", "engine==0.11.*", 1, ""),
+        "a commit in the lock of packaging": (
+            "pylock.toml",
+            f'[[packages]]\nname = "engine"\n[packages.vcs]\ncommit-id = "{FULL}"',
+            4,
+            FULL,
+        ),
+        "a clone of a tag": ("Dockerfile", f"RUN git clone --depth 1 -b v0.11.0 {GIT}.git", 1, "v0.11.0"),
+        "a clone of a commit": ("Dockerfile", f"RUN git clone {GIT} && cd x && git checkout {SHORT}", 1, SHORT),
+        "a source of Docker": ("Dockerfile", f"ADD {GIT}.git#v0.11.0 /src", 1, "v0.11.0"),
+        "a variable of Docker": ("Dockerfile", "ENV ENGINE_VERSION 0.11.0", 1, "v0.11.0"),
+        "a default": ("compose.yaml", "image: x/${ENGINE_TAG:-v0.11.0}", 1, "v0.11.0"),
+        "an input of Nix": ("flake.nix", 'inputs.e.url = "github:octo/engine/v0.11.0";', 1, "v0.11.0"),
+        "a source of Nix": ("default.nix", '  repo = "engine";\n  rev = "v0.11.0";', 2, "v0.11.0"),
+        "Bazel": ("MODULE.bazel", f'  module_name = "engine",\n  commit = "{FULL}",', 2, FULL),
+        "CMake": ("CMakeLists.txt", f"  GIT_REPOSITORY {GIT}.git\n  GIT_TAG v0.11.0", 2, "v0.11.0"),
     }
 )
 def test_a_pin_is_one_use_and_names_a_revision(path: str, text: str, line: int, revision: str) -> None:
@@ -302,6 +338,43 @@ def test_a_pin_is_one_use_and_names_a_revision(path: str, text: str, line: int, 
 )
 def test_what_is_no_pin_is_none(path: str, text: str) -> None:
     assert not [use for use in scan_file(path, text, ["engine"]).uses if use.kind is UseKind.PIN]
+
+
+def test_all_packages_of_a_list_in_one_line_are_pins() -> None:
+    for path, text in (
+        ("pyproject.toml", 'a = ["torch==2.7", "engine==0.1"]'),
+        ("setup.py", "a('torch>=2', 'engine==0.1')"),
+    ):
+        assert {use.name for use in scan_file(path, text, ["engine"]).uses} == {"torch", "engine"}
+
+
+@check_rows(
+    {
+        "pyproject.toml": "[project\n",
+        "uv.lock": '[[package]]\nname = "engine\n',
+        "Pipfile": "[packages]\nengine = ==0.11.0\n",
+        "Pipfile.lock": '{"default": {',
+        "setup.cfg": "install_requires =\n  engine==0.11.0\n",
+        "tox.ini": "[testenv]\ndeps\n",
+        "environment.yml": "dependencies: [engine\n",
+        "setup.py": "setup(\n",
+        "poetry.lock": "[" * 3_000,
+        "requirements.txt": f"engine==0.11.0 {'#' * 5_000}",
+    }.items()
+)
+def test_a_list_that_is_not_of_its_form_is_unread(path: str, text: str) -> None:
+    assert scan_file(path, text, ["engine"]).problem in ("it can't be parsed", "a line of it is too long")
+    for good in ("", "\n", "# nothing\n") if path != "Pipfile.lock" else ("{}",):
+        assert not scan_file(path, good, ["engine"]).problem
+
+
+@check_rows(
+    {"pyproject.toml": "a." * 240_000, "setup.cfg": "[a]\na\n b\n" * 40_000, "uv.lock": "a={a=" * 90_000}.items()
+)
+def test_a_list_that_is_made_to_hurt_is_unread_at_once(path: str, text: str) -> None:
+    before = time.thread_time()
+    assert scan_file(path, text, ["engine"]).problem
+    assert time.thread_time() - before < 3
 
 
 # --- trees that are made to hurt

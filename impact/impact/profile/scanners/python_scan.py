@@ -9,6 +9,7 @@ from impact.profile.models import UseKind
 from impact.profile.scanned import FileText, FileUses
 from impact.profile.scanners.definitions import DefinitionWalk
 from impact.profile.scanners.guards import catches_missing, read_guard
+from impact.profile.scanners.pins import is_build_script, list_pins
 from impact.profile.scanners.strings import list_named, list_pairs
 from impact.profile.symbols import name_expression
 from impact.python.parsing import parse_source
@@ -28,6 +29,9 @@ class PythonScanner(DefinitionWalk):
     """Walks through a file, in the order in which it runs: the bodies of functions after the module."""
 
     def scan(self, tree: ast.Module) -> FileUses:
+        file = self.collector.file
+        for name, number in list_pins(file) if is_build_script(file.path) else ():
+            self.collector.add(UseKind.PIN, name, number)
         self.visit_all(tree.body)
         while self.waiting:
             node, self.scope, self.class_, self.guards = self.waiting.popleft()

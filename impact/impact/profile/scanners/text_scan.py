@@ -19,15 +19,13 @@ from impact.profile.scanners.patterns import (
     list_metrics,
     list_plain,
 )
-from impact.profile.scanners.pins import list_pins
+from impact.profile.scanners.pins import MAX_LINE, find_list_problem, list_pins
 
 _SUFFIXES = frozenset(
     ".sh .bash .yaml .yml .json .toml .lock .cfg .ini .txt .in .env .tpl .jsonnet .libsonnet .tf .service"
-    " .conf".split()
+    " .conf .nix .bazel".split()
 )
-_NAMES = ("dockerfile", "containerfile", "makefile", "jenkinsfile", ".env", "justfile", "pipfile")
-# a line that is longer is of generated data; one that goes on ends where it is as long
-_MAX_LINE = 4_000
+_NAMES = ("dockerfile", "containerfile", "makefile", "jenkinsfile", ".env", "justfile", "pipfile", "workspace")
 _SET = re.compile(r"(?:^|[\s;])(?:export|ENV|env|-e)\s++([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=|\s)", re.A)
 _NAMED = re.compile(r"^\s*+(?:-\s*+)?name:\s*+[\"']?([A-Z][A-Z0-9]*_[A-Z0-9_]+)[\"']?\s*$", re.A)
 _OTHER_COMMAND = re.compile(
@@ -68,7 +66,7 @@ def scan_text(file: FileText) -> FileUses:
             known.update(uses)
     for name, number in list_pins(file):
         collector.add(UseKind.PIN, name, number)
-    return FileUses(file.path, uses=collector.list_uses())
+    return FileUses(file.path, uses=collector.list_uses(), problem=find_list_problem(file))
 
 
 def _list_line(
@@ -103,12 +101,12 @@ def _join_lines(file: FileText) -> Iterator[list[tuple[int, str]]]:
     parts: list[tuple[int, str]] = []
     length = 0
     for number, line in enumerate(file.lines, 1):
-        if len(line) > _MAX_LINE or line.lstrip().startswith(("#", "//")):
+        if len(line) > MAX_LINE or line.lstrip().startswith(("#", "//")):
             continue
         text = line.rstrip()
         parts.append((number, text.removesuffix("\\")))
         length += len(text) + 1
-        if not text.endswith("\\") or length >= _MAX_LINE:
+        if not text.endswith("\\") or length >= MAX_LINE:
             yield parts
             parts, length = [], 0
     if parts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from impact.touches.breakage.error_lines import MAX_LINE, ErrorKind, ErrorLine, iterate_error_lines
@@ -36,10 +36,11 @@ _PREFIX_PART = re.compile(r"(?P<word>[\w.:,+/@-]+)|(?P<blanks>[ \t]+)|(?P<mark>[
 _GITLAB = re.compile(r"\d\d[OE]")
 _STREAMS = {"stdout", "stderr"}
 _MAX_PREFIX, _MAX_PREFIXES = 300, 8
-# the keys under which a log of JSON has its text
+# the last parts of the keys under which a log of JSON has its text, up to so many objects deep
 _TEXT_KEYS = tuple(
-    "log message msg MESSAGE textPayload line body event text exc_info exception stack_trace".split()
+    "log message msg MESSAGE textPayload line body event text exc_info exception stack_trace stack".split()
 )
+_MAX_OBJECTS = 3
 _ADDRESS = re.compile(r"https?://\S{1,500}")
 _FRAME = re.compile(
     r"File [\"'](?P<path>[^\"'\n]{1,500})[\"'], line (?P<line>\d{1,9})(?:, in (?P<function>[^\n]{1,200}))?"
@@ -154,11 +155,19 @@ def _read_log(line: str) -> list[str]:
             fields = json.loads(line)
         except (ValueError, RecursionError):
             return [line]
-        # an error of pydantic has its place beside its message
-        keys = () if "loc" in fields else _TEXT_KEYS
-        texts = [fields[key] for key in keys if isinstance(fields.get(key), str)]
-        return [each for text in texts for each in text.splitlines()] or [line]
+        return [each for text in _list_texts(fields, _MAX_OBJECTS) for each in text.splitlines()] or [line]
     return line.split("\\n") if "most recent call last):\\n" in line else [line]
+
+
+def _list_texts(fields: Mapping[str, object], depth: int) -> Iterator[str]:
+    # an error of pydantic has its place beside its message
+    if "loc" in fields:
+        return
+    by_name = {key.lstrip("@").rpartition(".")[2]: value for key, value in fields.items()}
+    yield from (text for key in _TEXT_KEYS if isinstance(text := by_name.get(key), str))
+    for value in fields.values():
+        if isinstance(value, dict) and depth:
+            yield from _list_texts(value, depth - 1)
 
 
 def _drop_prefixes(lines: Sequence[str]) -> list[str]:
