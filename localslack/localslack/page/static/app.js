@@ -2,7 +2,7 @@
 
 import { $, AWAY, HOME, all, here, send, toast } from "./page.js";
 import { chooseByKey, complete, offer } from "./complete.js";
-import { act, changed, showWindow, submit, suggest } from "./forms.js";
+import { act, changed, leaveWindow, showWindow, submit, suggest } from "./forms.js";
 import { closeMenu, moveByKey, openMenu } from "./menus.js";
 import { shown } from "./pieces.js";
 
@@ -13,7 +13,7 @@ let asked = ""; // where the thread will be in which the visitor's last mention 
 function show(screen) {
   const list = $("#messages");
   list.dataset.of = here.place;
-  shown(list, screen.pieces);
+  shown(list, screen.pieces, read.get(here.place));
   list.classList.toggle("is-empty", !screen.pieces.length);
   const beside = $("#thread");
   beside.dataset.of = here.thread;
@@ -55,6 +55,7 @@ function go() {
   const known = all(".side a[data-place]").some((each) => each.dataset.place === wanted);
   here.place = known ? wanted : first;
   here.thread = known && here.place !== HOME ? (ts ?? "") : "";
+  leaveWindow();
   if (before.place === here.place && before.thread === here.thread && live) return;
   all(".side a[data-place]").forEach((each) => {
     if (each.dataset.place === here.place) each.setAttribute("aria-current", "page");

@@ -1,6 +1,6 @@
 // What can be used: buttons and menus of messages, and windows with their forms.
 
-import { $, all, here, send, toast } from "./page.js";
+import { $, all, here, send, tab, toast } from "./page.js";
 import { sync } from "./pieces.js";
 
 const REQUIRED = "Please complete this required field.";
@@ -36,9 +36,15 @@ export function changed(part) {
   return [...part.options].filter((option) => option.selected !== option.defaultSelected).map((option) => option.value);
 }
 
+// a window belongs to the tab in which it was opened, and ends with it, as in Slack
+const opened = new Map(); // whether it was here, by window
+let isLoaded = false;
+
 export function showWindow(view) {
   const dialog = $("#window");
-  if (!view) {
+  if (view && !opened.has(view.key)) opened.set(view.key, isLoaded && tab.isActive);
+  isLoaded = true;
+  if (!view || !opened.get(view.key)) {
     if (dialog.open) {
       dialog.close();
       // Chromium gives back the focus without the caret where a form was drawn again: what is typed would be lost
@@ -54,6 +60,15 @@ export function showWindow(view) {
   mark();
   if (!dialog.open) dialog.showModal();
   if (isNew) ($("[autofocus], .bk-input input, .bk-input textarea, .bk-input select", dialog) ?? $("h2", dialog))?.focus();
+}
+
+// who follows a link out of a window wants to see where it leads
+export function leaveWindow() {
+  const form = $("#window[open] form");
+  if (!form) return;
+  opened.set($("#window .piece").dataset.key, false);
+  showWindow(null);
+  send("close", { view: form.dataset.view });
 }
 
 export function control(box) {

@@ -8,7 +8,14 @@ export const AWAY = `The ${document.body.dataset.program} does not answer: is it
 // where the visitor is: a place, and a thread of it that is open beside
 export const here = { place: "", thread: "" };
 
+// whether somebody did something in this tab last: what comes of it is shown here, not in other tabs
+export const tab = { isActive: false };
+const tabs = new BroadcastChannel("active");
+tabs.onmessage = () => (tab.isActive = false);
+
 export async function send(deed, asked = {}) {
+  tab.isActive = true;
+  tabs.postMessage(deed);
   try {
     return await post(`/do/${deed}`, asked);
   } catch {

@@ -82,7 +82,8 @@ function addressOf(element) {
   return parts.length ? parts.join("") : "";
 }
 
-export function shown(list, pieces) {
+// "seen" is the newest message that was seen before: who comes back begins after it
+export function shown(list, pieces, seen) {
   const isNew = list.dataset.of !== list.dataset.was;
   const isAtEnd = list.scrollHeight - list.scrollTop - list.clientHeight < 40;
   const isLonger = pieces.length && !drawn.get(list)?.has(pieces.at(-1).key);
@@ -96,7 +97,9 @@ export function shown(list, pieces) {
   }
   if (isNew && pieces.length) {
     list.dataset.was = list.dataset.of;
-    toTheLast(list);
+    const unread = pieces.findIndex((piece) => Number(piece.key) > Number(seen));
+    if (unread < 0) toTheLast(list);
+    else list.scrollTop = list.children[unread].offsetTop - 48;
   } else if (list.dataset.follow && isLonger) toTheLast(list);
   else if (isAtEnd) list.scrollTop = list.scrollHeight;
   else if (isLonger) toast("Something new is further down.");
