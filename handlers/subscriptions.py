@@ -226,6 +226,8 @@ _BUTTONS: Mapping[str, VerbHandler] = {
 @on_click(*_BUTTONS)
 def _handle_button(app: App, asker: SlackRequest, click: Payload) -> None:
     _BUTTONS[read_action(click)](app, asker, read_id(read_value(click)))
+    if read_action(click) == view.PREVIEW and not asker.channel:
+        open_home.send_to(app.jobs, asker, "I'm sending you the preview as a direct message.")
 
 
 @on_click(view.NEW)

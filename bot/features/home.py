@@ -58,8 +58,8 @@ class LatestDigest:
 
 
 @job("home")
-def open_home(app: App, asker: SlackRequest) -> None:
-    show_home(app, asker.user)
+def open_home(app: App, asker: SlackRequest, note: str = "") -> None:
+    show_home(app, asker.user, note)
 
 
 @job("home_change")

@@ -8,7 +8,8 @@ from bot.platform.slack.access import WELCOMES, Welcome
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.greetings import Greeting, HelpExample, render_greeting
 from bot.platform.slack.messages import Post
-from bot.platform.slack.notices import render_ask_hint, render_notice
+from bot.platform.slack.modals import ModalPresenter
+from bot.platform.slack.notices import render_ask_window, render_notice
 from bot.platform.slack.replies import find_permalink
 from bot.platform.slack.requests import Audience, SlackRequest
 
@@ -44,9 +45,9 @@ def send_help(app: App, asker: SlackRequest, text: str) -> None:
 
 @job("ask_hint")
 def explain_asking(app: App, asker: SlackRequest) -> None:
-    """Tell the asker how to ask about the message whose button they pressed, with its address if Slack gives it.
+    """Show the asker how to ask about the message whose button they pressed, with its address if Slack gives it.
 
-    The hint appears at the end of the channel.
+    A window is seen wherever the message is: a hint would stand at the end of the channel, or in a closed thread.
     """
-    hint = render_ask_hint(find_permalink(app.messenger, asker.channel, asker.message))
-    app.replies.give_answer(asker, "tell", Audience.ASKER, lambda: Answer.for_asker(hint))
+    window = render_ask_window(find_permalink(app.messenger, asker.channel, asker.message))
+    ModalPresenter(app.views, app.replies).open_modal(asker, asker.trigger, window)

@@ -14,6 +14,35 @@ def test_details_open_in_a_window(page: Page) -> None:
     expect(page.get_by_label("Details of …").first).to_have_value("")
 
 
+def test_a_window_stays_in_its_tab_and_ends_with_it(page: Page) -> None:
+    other = page.context.new_page()
+    other.goto("/")
+    opened = open_details(other)
+    say(page, "meanwhile, in another tab").get_by_text("meanwhile").wait_for()
+    other.get_by_text("meanwhile, in another tab").wait_for(state="attached")
+    expect(opened).to_be_visible()
+    expect(page.locator("#window")).to_be_hidden()
+    other.close()
+    for _ in range(2):
+        page.reload()
+        page.locator("#messages .replies").first.wait_for()
+        expect(page.locator("#window")).to_be_hidden()
+        # one that is opened later is there
+        open_details(page)
+    close_window(page)
+    expect(page.locator("#window")).to_be_hidden()
+
+
+def test_ask_about_this_says_how_where_one_looks_and_leads_there(page: Page) -> None:
+    page.get_by_role("button", name="Ask about this").first.click()
+    window = opened_window(page)
+    expect(window).to_contain_text("Reply in that message's thread, in your own words:")
+    window.get_by_role("link", name="Open the message").click()
+    window.wait_for(state="hidden")
+    expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
+    expect(page.locator("#thread-name")).to_be_focused()
+
+
 def test_what_must_be_filled_in_is_asked_for_before_the_bot_hears_of_it(page: Page) -> None:
     say(page, "/prdigest schedule")
     window = opened_window(page)
@@ -73,3 +102,21 @@ def test_home_tells_of_the_last_digest_and_of_subscriptions(page: Page) -> None:
     close_window(page)
     home.get_by_role("link", name="Open it").click()
     expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
+
+
+def test_a_preview_is_announced_in_home_and_found_where_it_is_new(page: Page) -> None:
+    say(page, "/prdigest subscribe me at 10:45").get_by_text("Subscribed: ").wait_for()
+    page.get_by_role("link", name="App Home").click()
+    page.get_by_role("button", name="Preview").first.click()
+    expect(page.locator("#messages")).to_contain_text("I'm sending you the preview as a direct message.")
+    place = page.locator(".side a", has_text="prdigest")
+    expect(place).to_contain_text("new messages")
+    place.click()
+    preview = page.locator("#messages .piece", has_text="Preview, visible only to you.").last
+    # also if I say hello below it
+    expect(preview.get_by_role("heading").first).to_be_in_viewport()
+    expect(place.locator(".news")).to_be_hidden()
+    page.get_by_role("link", name="App Home").click()
+    page.get_by_role("button", name="Unsubscribe").first.click()
+    page.get_by_role("dialog", name="Unsubscribe?").get_by_role("button", name="Unsubscribe").click()
+    expect(page.locator("#messages")).to_contain_text("Unsubscribed: vllm-project/vllm")

@@ -147,7 +147,7 @@ CASES: list[tuple[Job[Any], Any]] = [
     (tasks.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
     (summaries.open_reference_form, {"asker": ASKER}),
     (answer_questions, {"place": "C0DIGEST:100.1"}),
-    (home.open_home, {"asker": ASKER}),
+    (home.open_home, {"asker": ASKER, "note": "Paused."}),
     (delivery.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
     (delivery.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
     (schedule.watch_repository, {"repository": ENGINE}),

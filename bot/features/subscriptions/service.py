@@ -44,10 +44,9 @@ from bot.features.subscriptions.tables import (
 )
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.blocks import WINDOW_TOO_LATE
 from bot.platform.slack.directory import ChannelInfo
 from bot.platform.slack.messages import Post
-from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.modals import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import NextDigest
 from bot.platform.store.tables import Table
@@ -224,14 +223,10 @@ def open_form(app: App, asker: SlackRequest, name: str = "") -> None:
         old = _get_changeable(app, asker, name) if name else None
         names = app.profiles.list_names()
         modal = render_form(app.repositories.list_all(), _get_usual_timing(app), old, asker, names)
-        SlackViews(app.slack).open_view(asker.trigger, asker.key, modal)
     except UsageError as error:
         app.replies.tell_asker(asker, str(error))
-    except SlackCallRefused as error:
-        log.info("the form [%s] is not opened: %s", asker.reference, error)
-        # an earlier attempt of this job may have opened it
-        if error.code != "duplicate_external_id":
-            app.replies.tell_asker(asker, WINDOW_TOO_LATE)
+    else:
+        ModalPresenter(app.views, app.replies).open_modal(asker, asker.trigger, modal)
 
 
 # --- changes

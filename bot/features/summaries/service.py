@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from dataclasses import replace
 from functools import partial
 
 from bot.app import App
-from bot.errors import RateLimited, SlackCallRefused, UsageError
+from bot.errors import RateLimited, UsageError
 from bot.features.merges.entry import Entry
 from bot.features.merges.requests import SubjectKind, SummaryRequest
 from bot.features.merges.summary import SummarisedPullRequest
@@ -26,18 +25,14 @@ from bot.platform.costs import Expense, get_account
 from bot.platform.jobs import job
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.slack.blocks import WINDOW_TOO_LATE
 from bot.platform.slack.buttons import SHARE_SUMMARY, make_details_button
 from bot.platform.slack.modals import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor, wait_for_result
 
-log = logging.getLogger(__name__)
-
 # of the five messages that a response_url takes, these are for summaries; others say that it takes longer, or why
 _MAX_PRIVATE_POSTS = 2
-_OPENED_EARLIER = "duplicate_external_id"  # what Slack says if an earlier attempt of the job opened the form
 
 SUMMARY_DAYS = 90  # that a summary is kept
 ENTRIES = Table(
@@ -178,9 +173,4 @@ def show_details(app: App, asker: SlackRequest, reference: Reference) -> None:
 @job("reference_form")
 def open_reference_form(app: App, asker: SlackRequest) -> None:
     """Open the form that asks for a pull request; Slack accepts a trigger for three seconds."""
-    try:
-        app.views.open_view(asker.trigger, asker.key, render_reference_form())
-    except SlackCallRefused as error:
-        log.info("the form [%s] is not opened: %s", asker.reference, error)
-        if error.code != _OPENED_EARLIER:
-            app.replies.tell_asker(asker, WINDOW_TOO_LATE)
+    ModalPresenter(app.views, app.replies).open_modal(asker, asker.trigger, render_reference_form())

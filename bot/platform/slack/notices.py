@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from datetime import datetime
+from typing import Any
 
 from bot.errors import (
     ConfigurationError,
@@ -23,12 +24,14 @@ from bot.errors import (
     UsageError,
 )
 from bot.platform.slack.blocks import (
+    CLOSE_LABEL,
     Element,
     escape_mrkdwn,
     make_block,
     make_context,
     make_instant,
     make_link,
+    make_plain_text,
     make_section,
     make_text,
 )
@@ -49,7 +52,7 @@ NOT_POSTED_YET = (
     "Slack does not accept my answer right now. I'll keep trying for some minutes; ask again if it doesn't appear."
 )
 ASK_HINT = (
-    "Reply in this message's thread, in your own words: which of these touch ROCm? does #35617 change a "
+    "Reply in that message's thread, in your own words: which of these touch ROCm? does #35617 change a "
     "default? I answer there, with links to the code. You don't need to mention me."
 )
 # what the greeting and the help suggest to ask
@@ -104,10 +107,15 @@ def render_existing_digest(address: str) -> Post:
     return _build_post(lead + address, make_text(lead), make_link(address, "open it"))
 
 
-def render_ask_hint(address: str) -> Post:
+def render_ask_window(address: str) -> dict[str, Any]:
     """Render how to ask about a message; ``address`` is that of the message, empty if it is not known."""
     link = [make_text(" "), make_link(address, "Open the message")] if address else []
-    return _build_post(escape_mrkdwn(ASK_HINT), make_text(ASK_HINT), *link)
+    return {
+        "type": "modal",
+        "title": make_plain_text("Ask about this", 24),
+        "close": make_plain_text(CLOSE_LABEL, 24),
+        "blocks": [make_block(make_section([make_text(ASK_HINT), *link]))],
+    }
 
 
 def render_earlier_answer(address: str, title: str) -> Post:

@@ -4,7 +4,6 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from tests.helpers.world import as_read
 from tests.scenarios import RISKY, SECTIONS, Bot, both_transports, old_button
 
 COLD = "Reading octo/engine#{number}…"
@@ -97,13 +96,21 @@ def test_sharing_where_the_bot_is_no_member_says_how_to_invite_it(bot: Bot) -> N
     assert not bot.list_posts(channel)
 
 
+def ask(bot: Bot, person: Person, message: Json) -> Json:
+    """Press the button; the paragraph in the window, which is seen wherever the message stands."""
+    person.press(message, "ask")
+    bot.settle()
+    view = bot.world.slack.get_modal(person.user)
+    assert view
+    assert not bot.list_whispers(person)
+    return dict(view["blocks"][0])
+
+
 def test_ask_about_this_says_how_and_where(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     message = summary(bot, channel, ada)
-    ada.press(message, "ask")
-    (shown,) = bot.list_whispers(ada)
-    assert shown["text"].startswith("Reply in this message's thread, in your own words:")
-    link = shown["blocks"][0]["elements"][0]["elements"][-1]
+    hint, link = ask(bot, ada, message)["elements"][0]["elements"][::2]
+    assert hint["text"].startswith("Reply in that message's thread, in your own words:")
     assert (link["text"], link["url"].endswith(message["ts"].replace(".", ""))) == ("Open the message", True)
 
 
@@ -111,9 +118,7 @@ def test_where_slack_gives_no_address_ask_about_this_says_how(bot: Bot) -> None:
     channel, ada = bot.channel(), bot.person()
     message = summary(bot, channel, ada)
     bot.world.slack.fail_next("chat.getPermalink", error="internal_error")
-    ada.press(message, "ask")
-    (shown,) = bot.list_whispers(ada)
-    assert "Open the message" not in as_read(shown)
+    assert "Open the message" not in str(ask(bot, ada, message))
 
 
 def test_a_button_in_a_thread_is_answered_there(bot: Bot) -> None:

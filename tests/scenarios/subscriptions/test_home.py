@@ -94,7 +94,8 @@ def test_a_preview_comes_by_direct_message_to_the_asker_alone(http_bot: Bot) -> 
     type_command(http_bot, ada, f"subscribe {repository} at 06:00", channel)
     (made,) = subscriptions(http_bot, channel)
     open_home(http_bot, ada)
-    press(http_bot, ada, "subscription_preview", made.id)
+    note = press(http_bot, ada, "subscription_preview", made.id)
+    assert note == "I'm sending you the preview as a direct message."
     texts = [as_read(message) for message in http_bot.list_posts(direct(ada))]
     assert any("Preview, visible only to you. Nothing was posted." in text for text in texts)
     assert http_bot.list_posts(channel) == []

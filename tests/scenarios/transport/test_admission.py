@@ -63,12 +63,12 @@ def make_asker(bot: Bot, **fields: str) -> Person:
 def read_reply(bot: Bot, person: Person, delivery: Delivery) -> str:
     """What the person got to read, at once or later, and only they."""
     assert delivery.ack.status == 200
-    shown = bot.list_whispers(person)
-    return delivery.ack.text or "".join(message["text"] for message in shown)
+    shown, window = bot.list_whispers(person), bot.world.slack.get_modal(person.user) or {}
+    return delivery.ack.text or "".join(message["text"] for message in shown) or str(window.get("blocks", ""))
 
 
 def is_answer(text: str) -> bool:
-    return any(word in text for word in ("number", "pull request", "Reply in this message's thread"))
+    return any(word in text for word in ("number", "pull request", "Reply in that message's thread"))
 
 
 @kinds
