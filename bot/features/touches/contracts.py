@@ -385,13 +385,19 @@ def state_deprecations(
 
 def _cover_ledger(app: App, repository: Repository, now: datetime) -> Coverage:
     """Return how many of the last merges that are known were read: what they deprecate is in the ledger."""
-    things = f"merges of the last {LEDGER_DAYS} days"
-    pulls = tuple(app.merge_history.read_merges(repository, now - timedelta(LEDGER_DAYS), now))
+    things, window = f"merges of the last {LEDGER_DAYS} days", timedelta(LEDGER_DAYS)
+    known = app.merge_history.read_merges(repository, now - 2 * window, now)
+    pulls = [pull for pull in known if pull.merge_time >= now - window]
     if not pulls:
         return Coverage.of(CoveredPart(f"the {things}", 1, 0, "no list of them was read yet"))
     kept = app.tables.get_each(CONTRACTS, [_name_merge(pull) for pull in pulls])
     unread = sum(contract is None or not cover_contracts([contract]).is_complete for contract in kept)
-    return Coverage.of(CoveredPart(things, unread, len(pulls), "nobody has asked about their code yet"))
+    # nobody listed the days before the first merge that is known
+    unlisted = max(0, (known[-1].merge_time - (now - window)).days)
+    return Coverage.of(
+        CoveredPart(things, unread, len(pulls), "nobody has asked about their code yet"),
+        CoveredPart("days", unlisted, LEDGER_DAYS, "my history begins later"),
+    )
 
 
 def list_used_steps(

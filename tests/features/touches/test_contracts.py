@@ -21,6 +21,7 @@ from bot.features.touches.contracts import (
     LEDGERS,
     MAX_FILES,
     get_kept_contract,
+    keep_contract,
     list_deprecations,
     list_package_files,
     list_used_steps,
@@ -227,6 +228,21 @@ def test_announcements_and_removals_are_noted_once(store: Redis) -> None:
     assert (state, used.entry.when, used.uses) == (DeprecationState.ANNOUNCED, "v1.2", (USE,))
     note_deprecations(app, REPOSITORY, deprecating(4, ChangeKind.REMOVED))
     assert list_states(app) == [DeprecationState.REMOVED]
+
+
+def test_days_before_the_first_merge_that_is_known_count_as_unread(store: Redis) -> None:
+    app = at_day(store, 40)
+
+    def explain_gaps(merged: int) -> str:
+        made = replace(pull(merged + 1), merged_at=NOON + timedelta(days=merged))
+        app.merge_history.record_merges([made])
+        keep_contract(app, made, deprecating(made.number, ChangeKind.ADDED))
+        return list_deprecations(app, REPOSITORY).coverage.explain_gaps(is_empty=True)
+
+    assert explain_gaps(39) == "I couldn't read 30 of 31 days (my history begins later), so I can't tell."
+    assert explain_gaps(20).startswith("I couldn't read 11 of 31 days")
+    # a quiet repository, whose last merge before was long ago
+    assert explain_gaps(2) == ""
 
 
 def test_releases_make_it_due_and_are_news(store: Redis) -> None:
