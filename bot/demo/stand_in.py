@@ -115,7 +115,7 @@ class PreparedChatModel:
             "changes": summary.what_changed_and_why,
             "impact": summary.technical_impact,
             "risks": summary.potential_risks,
-            "action": f"**To do:** {summary.action}" if summary.action else "Its summary names nothing to do.",
+            "action": f"**May need action:** {summary.action}" if summary.action else "It asks for no action.",
             "band": load_answers().bands[language][rating["band"] if rating else "unknown"],
             "reasons": (rating and rating["reasons"]) or "no risk rule matched",
             "author": pull.author,

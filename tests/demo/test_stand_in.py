@@ -153,7 +153,7 @@ SAID = {
     ("who wrote #35617?",): "**#35617** is by **lailoo**. Isotr0py merged it on 2026-03-01, 03:27 UTC.",
     ("which files does #35617 change?",): "changes 2 files, +0 \u22125: `vllm/model_executor/models/qwen3_5.py`",
     ("does #35617 have tests?",): "**#35617** changes no test.",
-    ("what must we do about #35600?",): "**To do:** Replace `--resume <\u200dtimestamp>` with",
+    ("what must we do about #35600?",): "**May need action:** Replace `--resume <\u200dtimestamp>` with",
     ("what does #5 do?",): "The sample day has no pull request #5: it has 34931, ",
     ("Was ist am riskantesten?",): "Drei stehen über der Schwelle",
     ("Warum ist #33762 riskant?",): "**#33762 ist eingestuft als hohes Risiko**",
@@ -174,7 +174,7 @@ SAID = {
         "Wer hat es geschrieben?",
     ): "**#35571** ist von **AndreasKaratzas**",
     ("哪些改动涉及 ROCm?", "第二个呢?"): "作者 **AndreasKaratzas**",
-    ("and the second one?",): "I don't know which list you mean",
+    ("and the second one?",): "Which list do you mean?",
 }
 OF_ONE = {
     "why is it risky?": "**#35617 is rated low risk**",
@@ -182,7 +182,7 @@ OF_ONE = {
     "which files?": "changes 2 files",
     "who merged it?": "Isotr0py merged it",
     "what about its tests?": "changes no test",
-    "can I ignore it?": "Its summary names nothing to do.",
+    "can I ignore it?": "It asks for no action.",
     "show me the diff": "Of the diffs, this demo has only the lines",
     "anything about LoRA?": "One merge: #32195.",
     "and #35441?": "**#35441: Parameters and module aliases",

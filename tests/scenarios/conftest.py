@@ -15,6 +15,7 @@ from bot.platform.store.embedded.server import start_embedded_url
 from tests.helpers.checks import closed_port
 from tests.helpers.processes.command import Process, started
 from tests.helpers.world import USUAL, Tokens, World, world
+from tests.platform.slack.accepted import nodes
 from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noon_zone
 
 # over HTTP, as a larger installation runs it: a process for each task
@@ -103,11 +104,17 @@ class Bots:
 
 
 def guard_bot(bot: Bot) -> Iterator[Bot]:
-    """The bot for one test, which leaves nothing to do, met no defect and said nothing where nobody sees it."""
+    """The bot for one test, which leaves nothing to do, met no defect and said nothing where nobody sees it.
+
+    Nor did it show markup as text: an accent in a literal text is one that Slack does not turn into code.
+    """
     before = len(bot.log())
     yield bot
     bot.settle()
     assert bot.world.slack.unshown == []
+    sent = [*(call.arguments for call in bot.world.slack.log), *bot.world.slack.ephemerals]
+    literal = [*nodes(sent, "plain_text"), *nodes(list(nodes(sent, "rich_text_section")), "text")]
+    assert [each for each in literal if "`" in each["text"] and "code" not in each.get("style", {})] == []
     assert "a defect" not in bot.log()[before:], bot.log()[before:]
 
 

@@ -116,7 +116,7 @@ class Profiles:
         if len(fitting) == 1:
             return fitting[0]
         if not entries:
-            raise UsageError("I don't know your code yet: ask the bot's admin to run `prdigest profile add`.")
+            raise UsageError("I don't know your code yet: ask the bot's admin to run prdigest profile add.")
         known = ", ".join([entry.name for entry in entries][:_MAX_NAMES])
         if not key:
             raise UsageError(f"Which profile? Add profile:NAME with one of {known}.")

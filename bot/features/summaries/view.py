@@ -86,11 +86,12 @@ def render_summary(entry: Entry, zone: tzinfo = UTC) -> Post:
 def render_details(entry: Entry, zone: tzinfo = UTC) -> View:
     """Render the window of an entry: why it is rated so, the AI bug review, all sections, quotes and files."""
     blocks: list[Block] = []
+    rating = list(_render_rating(entry))
     for length, finding in _WINDOW_SIZES:
         blocks = [
             render_title(entry.pull),
-            render_key_points(entry),
-            *_render_rating(entry),
+            render_key_points(entry, names_reasons=not rating),
+            *rating,
             *render_review(entry, _MAX_FINDINGS, finding),
             *_render_sections(entry, length),
             *_render_evidence(entry, None),
@@ -126,24 +127,24 @@ def render_title(pull: PullRequest) -> Block:
     return make_header(collapse_lines(pull.title) or f"#{pull.number}")
 
 
-def render_key_points(entry: Entry) -> Block:
+def render_key_points(entry: Entry, *, names_reasons: bool = True) -> Block:
     number = make_link(entry.pull.url, f"#{entry.number}")
     lines = [
         [number, make_text(" "), *make_prose(entry.summary.headline, {}, 200)],
-        [make_text("Risk: ", bold=True), make_text(_describe_risk(entry))],
+        [make_text("Risk: ", bold=True), make_text(_describe_risk(entry, names_reasons=names_reasons))],
     ]
     if entry.summary.action:
         lines.append([make_text("May need action: ", bold=True), *make_prose(entry.summary.action, {}, 240)])
     return make_block(make_bullets(lines))
 
 
-def _describe_risk(entry: Entry) -> str:
-    """Return the band, all reasons, and the rate of repairs in the band; no probability of this one."""
+def _describe_risk(entry: Entry, *, names_reasons: bool) -> str:
+    """Return the band, all reasons unless they follow, and its rate of repairs; no probability of this one."""
     if entry.pull.files is None:
         return "not assessed because its files could not be read"
     if entry.is_revert:
         return "not assessed because it is a revert"
-    reasons = truncate_text("; ".join(entry.risk.reasons), 900)
+    reasons = truncate_text("; ".join(entry.risk.reasons), 900) if names_reasons else ""
     return f"{format_band(entry.risk)}{f': {reasons}' if reasons else ''} {format_band_rate(entry.risk.band)}"
 
 
@@ -154,6 +155,9 @@ def _render_rating(entry: Entry) -> Iterator[Block]:
         return
     lines = []
     for rule in sorted(risk.fired, key=lambda each: -each.points):
+        # those without points explain nothing of the sum
+        if abs(rule.points) < 0.05:
+            continue
         name, meaning = RULE_MEANINGS.get(rule.rule, (rule.rule, "a rule of this repository"))
         reason = truncate_text(collapse_lines(rule.sentence or name), 200)
         lines.append([make_text(f"{rule.points:+.1f}", bold=True), make_text(f" {reason}: {meaning}")])
@@ -213,10 +217,10 @@ def _format_more_files(count: int) -> str:
 
 
 def format_facts(entry: Entry, zone: tzinfo = UTC) -> str:
-    """Format type, size, author and merge, and what was not read; times are in ``zone``."""
+    """Format whether it is trivial, size, author and merge, and what was not read; times are in ``zone``."""
     pull, summary = entry.pull, entry.summary
     parts = [
-        summary.type.lower(),
+        "trivial" if summary.is_trivial else "",
         format_size(pull),
         f"{pull.author.login}, {format_merge_state(pull, zone)}",
         f"diff {summary.coverage}" if summary.coverage is not Coverage.FULL else "",

@@ -92,7 +92,7 @@ MANY = [replace(OTHER, name=f"team-{number}") for number in range(1, 12)]
 @pytest.mark.parametrize(
     ("entries", "name", "sentence"),
     [
-        ([], "npu", "I don't know your code yet: ask the bot's admin to run `prdigest profile add`."),
+        ([], "npu", "I don't know your code yet: ask the bot's admin to run prdigest profile add."),
         ([ENTRY, OTHER], " ", "Which profile? Add profile:NAME with one of ascend, xpu."),
         ([ENTRY, OTHER], "npu", "There is no profile 'npu': use ascend, xpu."),
         (MANY, "npu", "There is no profile 'npu': use " + ", ".join(sorted(e.name for e in MANY)[:8]) + "."),

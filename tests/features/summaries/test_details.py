@@ -304,6 +304,8 @@ def test_details_say_why_it_is_rated_so() -> None:
     made = entry(5, title="Speed up kernels", files=[changed_file("csrc/a.cu", 600, 300)])
     text = read_post(Post("", tuple(render_details(made)["blocks"])))
     start = text.index("Why this rating")
+    # each reason once, and none that counts nothing
+    assert (text.count("600 lines"), "+0.0" in text) == (1, False)
     assert "+15.8 adds 600 lines of product or build code: larger changes need more fixes" in text[start:]
     assert "+3.0 title mentions performance or concurrency: such code is harder to test" in text[start:]
     assert "points: high risk begins at 12, highest at 16" in text[start:]
