@@ -225,7 +225,7 @@ class DigestSettings(SettingsGroup):
     )
     prdigest_catch_up_hours: int = setting(
         "How many hours late a digest may still be posted, 1 to 168. Older ones are skipped, and the next digest "
-        "says so.",
+        "says so. A weekly one is posted until the next is due.",
         (Process.CLOCK,),
         default=24,
         ge=1,

@@ -120,11 +120,19 @@ class Subscription:
     follows: str = ""
     is_paused: bool = False
     is_open: bool = False
+    is_second: bool = (
+        False  # came to a daily one as a weekly one of the same repository and view, or to a weekly one
+    )
+
+    @property
+    def is_weekly(self) -> bool:
+        return self.timing.weekday is not None
 
     @property
     def id(self) -> str:
-        """A short, stable id: a channel has one subscription for each repository and view."""
-        identity = "\n".join([self.channel, str(self.repository).casefold(), str(self.view)])
+        """A short, stable id: a channel has two subscriptions for each repository and view, one of them weekly."""
+        second = ["second"] if self.is_second else []
+        identity = "\n".join([self.channel, str(self.repository).casefold(), str(self.view), *second])
         return hashlib.sha256(identity.encode()).hexdigest()[:8]
 
     @property

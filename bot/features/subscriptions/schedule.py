@@ -134,9 +134,12 @@ def _process_digests(app: App, ready: Sequence[_DueDigest], jobs: JobQueue) -> N
             if each.digest.record.is_posted
         ]
     )
-    now, window = app.now(), timedelta(hours=app.settings.prdigest_catch_up_hours)
+    now, hours = app.now(), timedelta(hours=app.settings.prdigest_catch_up_hours)
     for each in ready:
         with _isolate_errors(each.item):
+            # a week is not lost by an outage of a day: nothing else tells of it until the next one is due
+            following = each.subscription.timing.find_next_after(each.due_at) - each.due_at
+            window = max(hours, following) if each.subscription.is_weekly else hours
             key, record = each.digest.key, each.digest.record
             if record.is_posted:
                 # a user without budget requested it before its time: it is repaired at the cost of the bot

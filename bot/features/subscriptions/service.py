@@ -38,6 +38,7 @@ from bot.features.subscriptions.rules import (
 from bot.features.subscriptions.tables import (
     SUBSCRIPTIONS,
     get_subscription,
+    get_subscriptions,
     list_subscriptions,
     put_subscription,
     set_previews,
@@ -194,7 +195,7 @@ def show_preview(app: App, asker: SlackRequest, name: str = "", wish: Subscripti
         shown = app.profiles.require_view(subscription.view, subscription.repository)
         day = get_yesterday(app.now(), subscription.timing.zone)
         # of each week the last seven days, whichever day it is
-        first = day.date if subscription.timing.weekday is None else day.date - 6 * DAY
+        first = day.date if not subscription.is_weekly else day.date - 6 * DAY
         spec = DigestSpec(subscription.channel, subscription.repository, Span(first, day.date, day.zone), shown)
         note = "Preview, visible only to you. Nothing was posted."
         return Answer.for_asker(app.compose_digest(spec, [note], is_preview=True).lead)
@@ -237,8 +238,9 @@ def subscribe(
 ) -> tuple[Subscription, Subscription | None]:
     """Create a subscription, or change the one with the same repository and filters, which keeps its creator.
 
-    It is for ``channel`` if there is one, else for the channel of the request. ``replaces`` is the id of the
-    subscription that it replaces. Return it as it is now, and as it was before.
+    A daily one and a weekly one stand beside each other. It is for ``channel`` if there is one, else for the
+    channel of the request. ``replaces`` is the id of the subscription that it replaces. Return it as it is now,
+    and as it was before.
     """
     is_personal = wish.is_personal or (asker.is_direct and not channel)
     target = app.directory.open_direct_messages(asker.user) if is_personal else channel or asker.channel
@@ -248,7 +250,7 @@ def subscribe(
     replaced = _get_changeable(app, asker, replaces) if replaces else None
     if replaced and replaced.is_fixed:
         raise UsageError(_IS_FIXED)
-    subscription = _build_subscription(app, asker, wish, target, is_open=is_open)
+    subscription = _build_subscription(app, asker, wish, target, replaced, is_open=is_open)
     existing = get_subscription(app, subscription.id)
     if existing and existing.is_fixed:
         already = f"This channel already gets {existing.repository}{view.format_timing(existing)}"
@@ -291,11 +293,35 @@ def _get_usual_timing(app: App) -> Timing:
     return Timing(app.settings.prdigest_post_at, app.settings.prdigest_timezone)
 
 
+def _find_place(
+    app: App, usual: Subscription, wish: SubscriptionRequest, replaced: Subscription | None
+) -> tuple[Subscription, Subscription | None]:
+    """Return which of the two of a channel, repository and view a wish is about, and what is there now."""
+    both = (usual, replace(usual, is_second=True))
+    stored = get_subscriptions(app, [each.id for each in both])
+    places = [(each, stored.get(each.id)) for each in both]
+    own = [each for each in places if replaced and each[0].id == replaced.id]
+    known = [each for each in places if each[1]]
+    if wish.weekdays is None and wish.weekday is None:
+        if len(known) > 1 and not own:
+            raise UsageError("There is a daily and a weekly one: add daily or weekly to change one of them.")
+        return (own or known or places)[0]
+    same = [each for each in known if each[1] and each[1].is_weekly == (wish.weekday is not None)]
+    free = [each for each in places if each[1] is None]
+    return (same or own or free or places)[0]
+
+
 def _build_subscription(
-    app: App, asker: SlackRequest, wish: SubscriptionRequest, target: str, *, is_open: bool
+    app: App,
+    asker: SlackRequest,
+    wish: SubscriptionRequest,
+    target: str,
+    replaced: Subscription | None = None,
+    *,
+    is_open: bool,
 ) -> Subscription:
     usual = Subscription(target, wish.repository, _get_usual_timing(app), wish.view)
-    existing = get_subscription(app, usual.id)
+    usual, existing = _find_place(app, usual, wish, replaced)
     timing = existing.timing if existing else usual.timing
     # a personal digest is in the user's own zone unless they name another one
     is_mine = wish.is_mine or (wish.zone is None and existing is None and usual.is_personal)
@@ -362,7 +388,7 @@ def _save_subscription(app: App, subscription: Subscription, previous: Subscript
     planned = app.due_queue.get_time(NextDigest(previous.id)) if previous else None
     put_subscription(app, subscription)
     # one that is no longer weekly doesn't make up for the days of its week, a digest each
-    was_weekly = previous and previous.timing.weekday is not None and subscription.timing.weekday is None
+    was_weekly = previous and previous.is_weekly and not subscription.is_weekly
     if previous and planned and not was_weekly:
         due = subscription.timing.find_first_from(previous.timing.get_covered_days(planned).first + DAY)
     else:

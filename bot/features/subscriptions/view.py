@@ -64,6 +64,8 @@ def render_confirmation(
         make_text("Next: in a minute") if due <= now else _make_next(due),
         make_text(". Links to pull requests get previews there." if has_previews else "."),
     ]
+    if previous is None and subscription.is_second:
+        elements.append(make_text(" The other one stays: /prdigest list shows both."))
     if previous and is_same:
         elements.append(make_text(" To change it, write what is to be different, such as at 08:00."))
     elif previous:

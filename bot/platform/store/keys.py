@@ -100,7 +100,7 @@ EARLIER_ANSWER = ExpiringFamily(
 # --- the clock and its reports
 
 LAST_TICK = ExpiringFamily("clock:ticked", "string", "when the clock last ticked", lifetime=_DAY)
-# the maximum of PRDIGEST_CATCH_UP_HOURS
+# the maximum of PRDIGEST_CATCH_UP_HOURS, and a week
 DIGEST_ATTEMPT = ExpiringFamily(
     "sent:{subscription}:{due}",
     "string",

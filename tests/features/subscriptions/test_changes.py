@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -199,10 +200,31 @@ WEEKLY_CHANGES = {
 def test_a_change_from_or_to_a_week_posts_each_day_at_most_once(
     team: Team, before: str, after: str, moment: datetime, posted: list[tuple[str, str]]
 ) -> None:
-    team.subscribe(before)
+    made = team.subscribe(before)
     team.live(moment)
-    team.subscribe(after)
+    assert team.subscribe(after, replaces=made.id).id == made.id
     assert team.live(at(11, 0))[:1] == posted
+
+
+@pytest.mark.parametrize("filters", ["", "only:risky"])
+@pytest.mark.parametrize(("first", "second"), [("", "weekly"), ("weekdays", "weekly"), ("weekly", "daily")])
+def test_a_daily_and_a_weekly_one_stand_beside_each_other(
+    team: Team, first: str, second: str, filters: str
+) -> None:
+    one = team.subscribe(f"{first} {filters}")
+    two = team.subscribe(f"{second} {filters} at 10:00")
+    assert {each.id: each for each in team.kept.list_all()} == {one.id: one, two.id: two}
+    assert {span.count("..") for _, span in team.live(at(9, 12))} == {0, 1}
+    later = team.subscribe(f"{second} {filters} at 11:00")
+    assert (later.id, len(team.kept.list_all())) == (two.id, 2)
+    assert "add daily or weekly" in catch_refusal(lambda: team.subscribe(f"{filters} at 12:00"))
+    # the form makes one of the other, and leaves one
+    assert team.subscribe(f"{second} {filters} at 13:00", replaces=one.id).id == two.id
+    assert [each.id for each in team.kept.list_all()] == [two.id]
+
+
+def test_the_id_of_the_first_one_is_what_it_was_before_there_could_be_two(team: Team) -> None:
+    assert team.subscribe("weekly").id == hashlib.sha256(f"{HOME}\n{REPOSITORY}\n".encode()).hexdigest()[:8]
 
 
 # --- nothing until a day

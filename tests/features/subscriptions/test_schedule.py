@@ -42,6 +42,7 @@ DUE = TIMING.get_due_time(dt.date(2026, 2, 24))
 DAILY = Subscription("C0DIGEST", REPOSITORY, TIMING, by="U0ASKER")
 FIXED = replace(DAILY, by="")
 WEEKDAYS = replace(DAILY, timing=replace(TIMING, weekdays=True))
+WEEKLY = replace(DAILY, timing=replace(TIMING, weekday=1))
 FRIDAY = DUE + 3 * A_DAY
 
 
@@ -368,6 +369,7 @@ def test_what_is_too_late_is_told_noted_and_named_by_the_next(tower: Tower) -> N
     [
         pytest.param(DAILY, DUE, 3 * A_DAY, DUE + 3 * A_DAY, "2026-02-23..2026-02-25", id="three-days"),
         pytest.param(DAILY, DUE, 10 * A_DAY, DUE + 10 * A_DAY, "2026-02-23..2026-03-04", id="ten-days"),
+        pytest.param(WEEKLY, DUE, 8 * A_DAY, DUE + 7 * A_DAY, "2026-02-17..2026-02-23", id="over-a-week"),
         pytest.param(WEEKDAYS, FRIDAY, 2 * A_DAY, FRIDAY + 3 * A_DAY, "2026-02-26", id="a-friday"),
         pytest.param(
             WEEKDAYS, FRIDAY, 4 * A_DAY, FRIDAY + 4 * A_DAY, "2026-02-26..2026-03-01", id="over-a-weekend"
@@ -383,6 +385,12 @@ def test_what_is_days_too_late_is_skipped_together(
     assert tower.at() == after
     assert tower.records.load(key(subscription, after)).skipped_days == days
     assert [days_of(each) for each in tower.skipped] == [days]
+
+
+def test_a_week_is_posted_until_the_next_one_is_due(tower: Tower) -> None:
+    tower.plan(WEEKLY)
+    assert tower.tick(7 * A_DAY - MINUTE) == [SentDelivery(WEEKLY.id, DUE)]
+    assert (tower.skipped, tower.at(WEEKLY)) == ([], DUE)
 
 
 def test_what_was_skipped_is_carried_on_until_something_is_posted(tower: Tower) -> None:
