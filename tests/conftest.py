@@ -1,7 +1,5 @@
 """What every test stands on: a clean environment, a real store, a model and a Slack on the loopback."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Merges for tests: every field has a sensible default, a test names only what it is about."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

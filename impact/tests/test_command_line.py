@@ -1,7 +1,5 @@
 """Each command over two small repositories: upstream changes what the downstream uses."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 No text is known that makes a reader fail, so one is planted where each loop meets it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """How the tests call the local Slack, and what they read in its answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A clean environment, and the local Slack with the client that apps ask it with."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

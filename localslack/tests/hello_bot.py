@@ -1,7 +1,5 @@
 """A small bot as anybody writes one: it answers a command, a button and a mention."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

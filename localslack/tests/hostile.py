@@ -1,7 +1,5 @@
 """Texts that try to become markup, mentions or links."""
 
-from __future__ import annotations
-
 from hypothesis import strategies as st
 
 TOKENS = (

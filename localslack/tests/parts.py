@@ -1,7 +1,5 @@
 """Builders of Slack's blocks and of what is in them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Json = dict[str, Any]

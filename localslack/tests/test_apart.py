@@ -1,7 +1,5 @@
 """The package stands by itself: it names no bot that was made with it. A contract says that it imports none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

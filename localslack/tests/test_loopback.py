@@ -1,7 +1,5 @@
 """The server below the local Slack and its page: what it reads, and what it does not."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Iterator

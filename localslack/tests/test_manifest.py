@@ -1,7 +1,5 @@
 """What the local Slack reads in an app's manifest."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the README says is true: its example runs, its options exist, and it counts the methods."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A tiny Bolt app for the tests of the emulator itself, behind HTTP or Socket Mode."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

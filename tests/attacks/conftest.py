@@ -1,7 +1,5 @@
 """The bots that are attacked: processes with a canary in place of each secret."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What changes for a team, as values of which every text was written by somebody who means harm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A model on the attacker's side: it finds the case in what it is sent, and does what the case wants."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

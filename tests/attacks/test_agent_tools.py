@@ -5,8 +5,6 @@ that GitHub is asked about a repository that the settings don't allow, that a pa
 that a call ends in anything but a result or one sentence.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

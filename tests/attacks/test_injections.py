@@ -1,7 +1,5 @@
 """Orders in texts from outside, and a model that obeys all of them: the bot holds by what it is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from datetime import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Whatever a message says, its shortcut explains pull requests of watched repositories and leaks nothing else."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

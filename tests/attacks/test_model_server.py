@@ -1,7 +1,5 @@
 """The same orders where a server of one's own has the model, and reasons aloud about what it will do."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whatever the texts about a team's code say, the local Slack takes the message, and nobody is notified."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Names of repositories lead to one place: none leaves its folder, its host or the list of the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Forged, altered and replayed requests, and bodies without end, at the door of a process that runs."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import socket

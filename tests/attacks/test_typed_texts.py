@@ -1,7 +1,5 @@
 """Whatever people type, what they are told at once notifies nobody and links nowhere."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from benchmarks.agents import CALLS
 from bot.mcp.tools import TOOLS
 

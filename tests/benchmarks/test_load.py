@@ -1,7 +1,5 @@
 """The measurements of load at their smallest: each still runs, and what must hold at any size holds."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest

@@ -1,7 +1,5 @@
 """The comparison with another tool, without that tool: files, answers, environments, measurements and tables."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No request crosses more of our code than it did: its bounds only go down (``tests/project/bounds.toml``)."""
 
-from __future__ import annotations
-
 from tests.project.size import load_bounds, measure_trace
 
 

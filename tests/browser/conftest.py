@@ -1,7 +1,5 @@
 """A demo and a browser for all of these tests, which run in one process; see ``pytest_xdist_make_scheduler``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 

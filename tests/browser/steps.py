@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from playwright.sync_api import Locator, Page
 
 DIGEST = "vLLM · Saturday 28 February 2026 · 18 merged"

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from playwright.sync_api import Browser, expect
 
 from tests.browser.process import running_demo

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import re
 
 from playwright.sync_api import Page, Route, expect

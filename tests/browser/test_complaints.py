@@ -1,7 +1,5 @@
 """What the other tests rely on: nothing that a page complains of goes unheard."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Browser
 
 from tests.browser.chromium import Complaints

@@ -1,7 +1,5 @@
 """A link in the channel, and the card below it as a person sees it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from playwright.sync_api import Page

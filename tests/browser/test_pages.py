@@ -1,7 +1,5 @@
 """The pages beside the channel, and what is left when the demo ends."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``prdigest doctor`` as an operator runs it: a process, its lines, its exit code."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """The bot of a GitHub Enterprise Server links to the pages of that server, and reads its addresses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """``prdigest forget`` while a bot runs: nothing of a person or channel stays in the store, all of others does."""
 
-from __future__ import annotations
-
 import io
 import json
 import zlib

@@ -1,7 +1,5 @@
 """A real day as processes: its report is the published one to the byte, and its digest is whole."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

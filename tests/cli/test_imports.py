@@ -4,8 +4,6 @@ One interpreter runs them all, one after the other: each begins with what those 
 asks the model comes last.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

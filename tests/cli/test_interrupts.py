@@ -1,7 +1,5 @@
 """Ctrl-C ends a command without a traceback, at whatever moment it comes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a digest, questions, votes and subscriptions leave in a store: what lasts, and what expires."""
 
-from __future__ import annotations
-
 import time as clock
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Long work shows a bar on a terminal, and nothing where stderr is none."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import pty

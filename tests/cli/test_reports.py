@@ -1,7 +1,5 @@
 """``prdigest report --since``: a folder of its own, made bit by bit, and whole at every moment."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

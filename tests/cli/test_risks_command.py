@@ -1,7 +1,5 @@
 """``prdigest risks score``: what became of the lists of the posted digests, in a terminal."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

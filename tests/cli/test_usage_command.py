@@ -1,7 +1,5 @@
 """``prdigest usage`` after real commands, with the model on the loopback."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A bot whose models run on Bedrock: its digest, what it pays, and what the doctor says of it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

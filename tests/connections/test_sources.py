@@ -1,7 +1,5 @@
 """What lies outside besides Slack and the store: GitHub and Claude, or what is given in their place."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Another provider of models needs nothing but its package, its registration and its settings."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import replace

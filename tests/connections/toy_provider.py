@@ -5,8 +5,6 @@ answers ``{"text": …, "used": [in, out]}``; ``POST /talk`` answers a JSON valu
 ``{"call": …, "tool": …, "with": {…}}``, ``{"used": [in, out]}``, ``{"end": true}``.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, ClassVar

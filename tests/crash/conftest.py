@@ -1,7 +1,5 @@
 """What tests of processes and stores that end in the middle of things have in common."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 import threading

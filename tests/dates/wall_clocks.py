@@ -1,7 +1,5 @@
 """When a local time comes, worked out from what the clocks on the walls show: nothing of the bot's own is used."""
 
-from __future__ import annotations
-
 import datetime as dt
 from bisect import bisect_right
 from collections.abc import Iterator

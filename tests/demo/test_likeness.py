@@ -3,8 +3,6 @@
 The bound of likeness stands between both.
 """
 
-from __future__ import annotations
-
 import time
 import tomllib
 from pathlib import Path

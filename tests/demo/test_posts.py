@@ -1,7 +1,5 @@
 """Whatever the bot posts or opens is shown, whole: nothing of it is a block that the page does not know."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime

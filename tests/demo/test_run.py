@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from bot.demo.run import bypass_proxy

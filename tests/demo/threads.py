@@ -1,7 +1,5 @@
 """Threads about the sample in which questions are asked, answered as in the demo, through the bot's real tools."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from functools import cache

@@ -1,7 +1,5 @@
 """What ``docs/deploy.md`` tells people to type: its files, commands, values and stages exist."""
 
-from __future__ import annotations
-
 import re
 
 from bot.cli import cli

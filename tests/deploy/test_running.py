@@ -1,7 +1,5 @@
 """A process as the image runs it: it writes to its own folder alone, and the image's health check sees it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

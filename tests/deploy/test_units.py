@@ -1,7 +1,5 @@
 """The units of systemd: it accepts them, and they leave little to a process that was taken over."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

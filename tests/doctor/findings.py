@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TypeVar

@@ -1,7 +1,5 @@
 """What the doctor says of metrics and traces, and of the MCP server."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

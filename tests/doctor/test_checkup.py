@@ -1,7 +1,5 @@
 """No check stops those after it, and none shows a secret."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """The doctor as it is built from settings, good and bad, against the emulators."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What the doctor says of a provider of models, here of Claude, asked over the network."""
 
-from __future__ import annotations
-
 import pytest
 from localslack.loopback import Loopback, Request, Response
 

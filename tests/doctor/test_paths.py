@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from bot.doctor.settings import check_paths, list_default_paths

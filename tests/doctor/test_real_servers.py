@@ -4,8 +4,6 @@ Skipped without ``REAL_SERVERS``, the folder for their environments: they take s
 ``REAL_SERVERS=/var/tmp/servers uv run pytest -n 0 tests/doctor/test_real_servers.py`` runs them.
 """
 
-from __future__ import annotations
-
 import os
 import secrets
 import subprocess

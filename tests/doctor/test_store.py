@@ -1,7 +1,5 @@
 """What the doctor says of the store: a real server, in the states that operators meet."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Start the emulators for a person: ``python -m tests.emulators --replay ../shared/replay/2026-02-28``."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import importlib.util

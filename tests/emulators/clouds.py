@@ -3,8 +3,6 @@
 Behind them answers ``ClaudeEmulator`` with all its limits; each takes from a request what only its cloud has.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import threading

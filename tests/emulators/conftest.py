@@ -1,7 +1,5 @@
 """The emulators, and the clients that the product asks the real services with."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -3,8 +3,6 @@
 Each byte begins a read timeout again, in the headers as in the body, of a stream too, and over TLS.
 """
 
-from __future__ import annotations
-
 import socket
 import ssl
 import threading

@@ -1,7 +1,5 @@
 """Made-up commits of a clone."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import timedelta
 from zoneinfo import ZoneInfo

@@ -1,7 +1,5 @@
 """A small git repository in which half of the merges are reverted after three days, and reports on them."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Patches of a clone's merges as GitHub sends them, and files and searches in the clone itself."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace

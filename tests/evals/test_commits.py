@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from evals.commits import sort_commits
 from impact.git.diff_tree import Commit, CommitFile
 from tests.helpers.builders import NOON, REPOSITORY

@@ -1,7 +1,5 @@
 """``python -m evals context`` on a small recorded day: it passes right functions and names wrong ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

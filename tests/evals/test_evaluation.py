@@ -1,7 +1,5 @@
 """The list measured on a made-up history: what it scores, what tells it apart, what makes its figures doubtful."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Matched pairs: what may be in one, what makes two merges alike, and that nothing gives them away."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace

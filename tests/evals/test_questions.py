@@ -1,7 +1,5 @@
 """``python -m evals`` against a scripted model: right answers pass, wrong ones are found out."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from dataclasses import replace

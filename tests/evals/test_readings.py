@@ -1,7 +1,5 @@
 """The figures of read pairs: what a review is worth, ties, memory, what was not read, and how they are shown."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``python -m evals reverts`` on a small pack: what it counts and prints, and how it ends."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

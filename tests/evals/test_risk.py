@@ -1,7 +1,5 @@
 """``python -m evals risk`` on a made-up record and a made-up clone, and its table."""
 
-from __future__ import annotations
-
 import csv
 import datetime as dt
 import gzip

@@ -1,7 +1,5 @@
 """Files of a release under the patches of a recorded day."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

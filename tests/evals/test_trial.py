@@ -1,7 +1,5 @@
 """``python -m evals trial``: the bot's prompts, texts that hide whose they are, and the arithmetic."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

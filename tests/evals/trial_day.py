@@ -1,7 +1,5 @@
 """A made-up day for trials: its records, its public report, and its verdicts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Prints a table; the exit code is 1 if anything that has to hold did not. ``--rounds`` kills that many times.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

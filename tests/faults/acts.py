@@ -1,7 +1,5 @@
 """Faults as blocks: what is broken at the beginning of one is repaired at its end."""
 
-from __future__ import annotations
-
 import random
 import signal
 from collections.abc import Callable, Iterator

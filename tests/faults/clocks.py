@@ -1,7 +1,5 @@
 """The clock of the day of real processes: shifted for one of them, or put forward for all at the same moment."""
 
-from __future__ import annotations
-
 import atexit
 import mmap
 import shutil

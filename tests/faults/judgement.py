@@ -1,7 +1,5 @@
 """What has to hold after each fault: sentences on what does not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

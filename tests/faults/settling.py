@@ -1,7 +1,5 @@
 """Waits until a bot has done all its work; where it wants to try again later, time is put forward."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from itertools import chain, repeat

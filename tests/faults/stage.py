@@ -1,7 +1,5 @@
 """The whole bot as processes, on a store of its own, with a proxy before each outside service."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import tempfile

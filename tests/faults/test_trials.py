@@ -1,7 +1,5 @@
 """A short cut of the trials: the whole bot under a few faults. ``python -m tests.faults`` has all of them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

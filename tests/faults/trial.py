@@ -1,7 +1,5 @@
 """One trial: a bot that works, a fault in the midst of its work, and a judgement when all is quiet again."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """What remembers for a while, on a real store."""
 
-from __future__ import annotations
-
 import pytest
 from redis import Redis
 

@@ -1,7 +1,5 @@
 """Filling past days: newest first, once, politely, within a cost, and honest about what is missing."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator

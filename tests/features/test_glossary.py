@@ -1,7 +1,5 @@
 """Who asks what a term of messages means is told so from the glossary; who asks about code is not."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """App Home: Slack publishes it whatever is in it, and nothing in it is live but what code made."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

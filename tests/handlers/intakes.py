@@ -1,7 +1,5 @@
 """An app whose queues can be looked into, for what Slack sends in."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, TypeVar, cast

@@ -1,7 +1,5 @@
 """What people write to the bot: a command, a greeting or a question, and never a parse error for a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hypothesis import assume, given

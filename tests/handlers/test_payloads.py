@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person

@@ -1,7 +1,5 @@
 """Links that people post: which of them become a job. Nobody is told anything, whatever comes of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

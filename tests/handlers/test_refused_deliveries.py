@@ -1,7 +1,5 @@
 """Deliveries that can not be taken: Slack gets no acknowledgement, and the log says why in one record."""
 
-from __future__ import annotations
-
 import json
 import logging
 from typing import Any

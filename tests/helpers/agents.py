@@ -1,7 +1,5 @@
 """An upstream with a few merges, a team that builds on it, and ways to reach the MCP server over both."""
 
-from __future__ import annotations
-
 import difflib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Caches for tests that set the time: a server's own go by the real one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """An app in which a test has put what its feature uses."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack

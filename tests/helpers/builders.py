@@ -1,7 +1,5 @@
 """Builders of values for tests: every field has a sensible default, a test names only what it is about."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Small checks and waits that tests of several rooms share."""
 
-from __future__ import annotations
-
 import os
 import select
 import socket

@@ -1,7 +1,5 @@
 """An OpenTelemetry collector on the loopback: it decodes what is sent to it over HTTP."""
 
-from __future__ import annotations
-
 import gzip
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The commands in the documents of the checkout, as their readers would type them."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A GitHub for git: real repositories over HTTP, by ``git http-backend``, for all who have the token."""
 
-from __future__ import annotations
-
 import base64
 import os
 import ssl

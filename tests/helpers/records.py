@@ -1,7 +1,5 @@
 """Stores of records for tests: on the store, in a dictionary, and ways to plant and to see what is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """What a reader of typed text says when it refuses one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from bot.errors import UsageError

@@ -1,7 +1,5 @@
 """What the store keeps of subscriptions and runs, for tests that plant it or look at it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from redis import Redis

@@ -1,7 +1,5 @@
 """Tables of many short cases in one test, which names every row that fails."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import update_wrapper
 from inspect import Signature

@@ -1,7 +1,5 @@
 """Turns of a model, heard to their end or as far as somebody wants to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """GitHub, Claude and Slack on the loopback, with the settings that lead a process to them."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What several tests of the adapters need: a GitHub whose answers can be changed, and small helpers."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading

@@ -1,7 +1,5 @@
 """One person has the model called as often as they can: theirs ends, and nobody else's does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

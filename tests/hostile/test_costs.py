@@ -1,7 +1,5 @@
 """What a day costs is counted to the token, what a month may cost is kept, and both can be asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The embedded store in folders whose names mean something to a shell, an address or a configuration."""
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Requests that are signed, and yet nothing that Slack sends: a line in the log, and the bot goes on."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.helpers.checks import eventually

@@ -1,7 +1,5 @@
 """Credentials in whatever people write reach nobody: no model, no reader in Slack, no reader of the log."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """The table of permissions, driven through the handlers of a process: each action by each way there is to it."""
 
-from __future__ import annotations
-
 import copy
 import datetime as dt
 import json

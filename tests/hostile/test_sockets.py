@@ -1,7 +1,5 @@
 """Clients that keep the web process waiting, or tell twice where a request ends, keep nobody else out."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import time

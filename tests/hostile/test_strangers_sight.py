@@ -1,7 +1,5 @@
 """What guests and people of other workspaces get to see without asking, or by asking for what is not theirs."""
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from dataclasses import replace

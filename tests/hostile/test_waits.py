@@ -1,7 +1,5 @@
 """Pauses that services ask for: read, kept short, and never an error."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import closing

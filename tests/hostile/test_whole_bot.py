@@ -1,7 +1,5 @@
 """What hostile people send, thrown at the bot as it runs: one process, and one for each task on one Redis."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Iterator

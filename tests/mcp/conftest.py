@@ -1,7 +1,5 @@
 """The world of an agent, one for each module."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What the server over HTTP lets through: raw requests to a real server, in this process for short limits."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import logging

@@ -1,7 +1,5 @@
 """A script adapts a fork of an upstream whose function asks for more than before; the fork's own test passes."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

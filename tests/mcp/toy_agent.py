@@ -1,7 +1,5 @@
 """A deterministic agent: it adapts a team's fork to a changed signature, from nothing but what the tools say."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Awaitable, Callable
 from pathlib import Path

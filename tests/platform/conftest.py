@@ -1,7 +1,5 @@
 """The outside worlds of the vendors, on the loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address

@@ -1,7 +1,5 @@
 """Answers cost money: not more than is set for a day and for a person."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol

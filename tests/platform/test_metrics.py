@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import logging
 from collections.abc import Generator
 from contextlib import closing

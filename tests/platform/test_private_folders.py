@@ -1,7 +1,5 @@
 """What the embedded store writes is for its user alone, whatever the umask and whatever was there before."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

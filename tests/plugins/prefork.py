@@ -5,8 +5,6 @@ Each process of pytest-xdist would import and collect all of them by itself, for
 :mod:`~tests.helpers.prefork.server` for a fork, which takes the client's place towards xdist.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """Which tests run: all by ``--all``, those by examples by default, the quick ones by ``-m "not slow"``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whoever asks hears within the promised time what became of it, whatever GitHub, Claude or Slack do."""
 
-from __future__ import annotations
-
 import datetime as dt
 import time
 from collections.abc import Callable, Iterator

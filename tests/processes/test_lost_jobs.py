@@ -1,7 +1,5 @@
 """Whatever becomes of a job, somebody hears of it: who asked, and operators; and others need not wait for it."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterator

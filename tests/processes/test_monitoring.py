@@ -1,7 +1,5 @@
 """What operators see of real processes: one id on all lines of a request, true counts, and whole traces."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -3,8 +3,6 @@
 What people do in Slack and what comes of it is in ``scenarios/``.
 """
 
-from __future__ import annotations
-
 import ctypes
 import signal
 import sys

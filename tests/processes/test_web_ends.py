@@ -1,7 +1,5 @@
 """A web process lets go of its sockets in the order that its own thread can bear."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import threading

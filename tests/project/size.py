@@ -14,8 +14,6 @@ methods with the same names of parameters and each of its attributes. A protocol
 functions, and is not counted.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

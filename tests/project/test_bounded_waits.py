@@ -1,7 +1,5 @@
 """Nothing waits without a bound, and no bound goes by a clock that people may set."""
 
-from __future__ import annotations
-
 import ast
 import re
 import threading

@@ -1,7 +1,5 @@
 """How ``.ci/run`` comes by uv, also where pip refuses, and what the scripts beside it run and say."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ A command that is neither fails: its author says here how it is tested. Those of
 ``tests/release/test_typed_pages.py``.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from datetime import date

@@ -1,7 +1,5 @@
 """``docs/glossary.md`` has each term once, none that nothing uses, and each word that messages emphasize."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Names say what a value is: a participle in place of a noun says only that something happened to it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 

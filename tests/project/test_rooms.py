@@ -1,7 +1,5 @@
 """What the import contracts of ``pyproject.toml`` do not say, so that nobody has to add a name to them."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.helpers.tables import check_rows
 from tests.hostile.tables.credentials import CREDENTIALS
 from tests.project.tools.secret_scan import MADE_UP, ROOT, find_lines

@@ -3,8 +3,6 @@
 ``tests/benchmarks/test_trace.py`` holds those of the ways of requests.
 """
 
-from __future__ import annotations
-
 import ast
 
 import pytest

@@ -1,7 +1,5 @@
 """A sentence that people read is written at one place in the product: what is said twice is changed once."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The other real days, the smallest and the largest, like the one of `tests/cli/test_golden.py`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ Tests share a process. Each has channels, people, pull requests and repositories
 what another did.
 """
 
-from __future__ import annotations
-
 import time
 import urllib.error
 import urllib.request

@@ -1,7 +1,5 @@
 """``.env.example``, ``docs/settings.md`` and the chart's schema are what ``python -m docs.settings`` makes."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Each process reads the settings that ``docs/settings.md`` says it reads, seen as its parts start."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager

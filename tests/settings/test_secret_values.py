@@ -1,7 +1,5 @@
 """The values that a log leaves out: all secret settings, and of the store's address its password."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.settings import list_secret_values, load_settings

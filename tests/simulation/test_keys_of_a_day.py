@@ -1,7 +1,5 @@
 """A day with the whole bot on a real store: each key is of a listed family, and lives as long as that says."""
 
-from __future__ import annotations
-
 import threading
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence

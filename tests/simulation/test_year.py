@@ -5,8 +5,6 @@ late and done twice. In the autumn nothing runs for two days. People pause, resu
 subscribed to.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

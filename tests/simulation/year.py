@@ -10,8 +10,6 @@ In busy times (the nights on which clocks change, the hours after the outage) no
 and four times as much goes wrong: there all clocks meet over digests that are not posted yet.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """One word for each thing: nothing that people read has the terms that were given up, or British spelling."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

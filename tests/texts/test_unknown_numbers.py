@@ -1,7 +1,5 @@
 """Numbers that are not of the day disappear from what a model wrote."""
 
-from __future__ import annotations
-
 import re
 
 from hypothesis import given

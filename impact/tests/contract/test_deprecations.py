@@ -1,7 +1,5 @@
 """What a repository has said that it will remove, and how far that is."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What upstream still takes out of keyword arguments, though it does nothing with it any more."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from impact.contract.extraction import MergeFacts, extract_contract

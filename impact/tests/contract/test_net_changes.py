@@ -1,7 +1,5 @@
 """What is left of many merges: cases, and a small world whose two ends are compared."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from impact.evaluation.imported_files import count_imported, detect_packages, list_imported_names

@@ -1,7 +1,5 @@
 """The figures of a replay: levels, kinds, changed lines, and the sentence at the end."""
 
-from __future__ import annotations
-
 import datetime as dt
 import math
 from dataclasses import replace

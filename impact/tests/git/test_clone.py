@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import stat
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Clones that can't be read are refused in one sentence, which says what to do."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from impact.profile.models import UseKind
 from tests.profile.downstream import link_tree, list_uses
 

@@ -1,7 +1,5 @@
 """Names of profiles: what people type, and what can be part of a key."""
 
-from __future__ import annotations
-
 import pytest
 
 from impact.errors import UsageError

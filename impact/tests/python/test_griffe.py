@@ -1,7 +1,5 @@
 """What griffe reads in packages of this environment, the bot's reader reads as well."""
 
-from __future__ import annotations
-
 import importlib.util
 from collections.abc import Iterator
 from functools import cache

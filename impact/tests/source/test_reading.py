@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from bot.platform.cleaning import clean_code
 from hypothesis import given

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, Migration

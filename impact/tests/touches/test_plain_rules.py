@@ -1,7 +1,5 @@
 """Names that are not Python code: what of a profile a change of them concerns."""
 
-from __future__ import annotations
-
 from impact.contract.models import ChangeKind, ContractClass
 from impact.profile.models import Use, UseKind
 from impact.testing.checks import check_rows

@@ -1,7 +1,5 @@
 """What a reader is told of a place in their code: the place, and in one sentence what happens there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

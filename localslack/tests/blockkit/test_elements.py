@@ -1,7 +1,5 @@
 """What can be used in a message or a view: native controls that say what they are, and how they are set."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

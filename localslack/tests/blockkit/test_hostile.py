@@ -1,7 +1,5 @@
 """No text of anybody's makes a tag, an attribute or an address, in any place, and it reads as written."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Markdown: of blocks, in which Slack resolves names, and of documents. None loads or runs anything."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Slack's own markup: where formatting begins and ends, what is live, and that no text takes long."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

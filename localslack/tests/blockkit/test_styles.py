@@ -1,7 +1,5 @@
 """The colours can be told apart in both themes, and the styles ask nobody for anything."""
 
-from __future__ import annotations
-
 import re
 from importlib.resources import files
 

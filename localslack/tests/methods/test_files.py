@@ -1,7 +1,5 @@
 """The Slack emulator's files, seen through the real client."""
 
-from __future__ import annotations
-
 import urllib.request
 
 import pytest

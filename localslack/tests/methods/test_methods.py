@@ -1,7 +1,5 @@
 """The Slack emulator, seen through the real client: messages, threads, channels and views."""
 
-from __future__ import annotations
-
 import json
 import threading
 

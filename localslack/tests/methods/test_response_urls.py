@@ -1,7 +1,5 @@
 """The emulator's response_url, seen through the real webhook client."""
 
-from __future__ import annotations
-
 import http.client
 import time
 import urllib.error

@@ -1,7 +1,5 @@
 """Views and the trigger ids that open them, seen through the real client."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """A page before a local Slack whose app answers what a test says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

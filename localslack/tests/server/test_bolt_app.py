@@ -1,7 +1,5 @@
 """People of the Slack emulator before a real Bolt app: the same over HTTP and over Socket Mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Channels and people of the Slack emulator, and what may be done with them as they change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

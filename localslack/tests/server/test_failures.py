@@ -1,7 +1,5 @@
 """The Slack emulator, seen through the real client: what it refuses, and the ways in which it fails."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import re

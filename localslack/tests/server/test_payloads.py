@@ -1,7 +1,5 @@
 """What Slack's deliveries look like: every field that an app may read, as the emulator's people send it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What people type as blocks: the same words, with names, links and formats as elements."""
 
-from __future__ import annotations
-
 import pytest
 from slack_sdk import WebClient
 

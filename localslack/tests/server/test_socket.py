@@ -1,7 +1,5 @@
 """Socket Mode of the Slack emulator, with the real client and with a bare WebSocket."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

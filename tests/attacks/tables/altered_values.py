@@ -3,8 +3,6 @@
 Each must get one refusal, cost nothing and change nothing, from anybody who presses.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -6,8 +6,6 @@ Each case has a door, by which its text comes in, and a model that is on the att
 by all of them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any

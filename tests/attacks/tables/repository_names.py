@@ -1,7 +1,5 @@
 """Names of repositories that are none: paths, options, other hosts, other alphabets."""
 
-from __future__ import annotations
-
 NAMES: dict[str, str] = {
     "empty": "",
     "a blank": " ",

@@ -1,7 +1,5 @@
 """``prdigest touches evaluate`` and ``prdigest contract`` on a small upstream and what is built on it."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import dataclass

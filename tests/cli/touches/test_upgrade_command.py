@@ -1,7 +1,5 @@
 """``prdigest upgrade`` as a person runs it, on two small repositories."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

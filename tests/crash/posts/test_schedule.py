@@ -1,7 +1,5 @@
 """Digests that come by themselves: workers and clocks are killed, Slack and the store go away in the middle."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Iterator

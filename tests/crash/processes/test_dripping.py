@@ -1,7 +1,5 @@
 """Peers drip, or want long pauses: each process ends in time all the same, and the next one does the work once."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A job that kills or freezes whatever process runs it: after three times it is set aside, and others are done."""
 
-from __future__ import annotations
-
 import signal
 from datetime import UTC, datetime
 from functools import partial

@@ -1,7 +1,5 @@
 """A web process is killed with SIGKILL, before and after Slack has its acknowledgement."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Posting that breaks off anywhere, and is run again: the channel holds one digest, whole and in order."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from itertools import product

@@ -1,7 +1,5 @@
 """Answering that breaks off anywhere, and is run again: everybody sees one answer, the asker at least one."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -4,8 +4,6 @@ Managed stores do that at maintenance. Connections that are open stay with the o
 ended; nobody should have to start a process again for that.
 """
 
-from __future__ import annotations
-
 import shutil
 import socket
 import tempfile

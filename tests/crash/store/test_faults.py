@@ -1,7 +1,5 @@
 """The store is there and refuses what is written: nobody is told that all is well, and all is well afterwards."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The store goes away and comes back while people ask and workers work; no process has to be started again."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

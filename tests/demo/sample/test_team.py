@@ -1,7 +1,5 @@
 """The sample team: its files, its profile and what the day changes fit together."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.demo.sample.day import load_contracts

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.emulators.claude.script import Failure
 
 

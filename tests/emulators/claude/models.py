@@ -1,7 +1,5 @@
 """What Claude says of a model: ``GET /v1/models/{name}``."""
 
-from __future__ import annotations
-
 from localslack.loopback import Request, Response
 
 from tests.emulators.claude.errors import require

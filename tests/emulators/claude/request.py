@@ -1,7 +1,5 @@
 """How Claude reads a request's body: its blocks in order, the schema it wants, and how many tokens text is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 CHARACTERS_PER_TOKEN = 4

@@ -1,7 +1,5 @@
 """Which JSON schemas Claude takes where it promises to keep to them: structured output and strict tools."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

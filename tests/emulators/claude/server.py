@@ -5,8 +5,6 @@ in ``claude_cache`` and ``claude_thoughts``, and the forms of its answers in ``c
 ``claude_stream``; here is the server.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """An answer of Claude as server-sent events, with the waits and the breaks that a step asks for."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

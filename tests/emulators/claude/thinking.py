@@ -1,7 +1,5 @@
 """Claude's thinking blocks: what signs them, and that a conversation brings them back as they were."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import threading

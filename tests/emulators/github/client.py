@@ -1,7 +1,5 @@
 """How the tests of the GitHub emulator call it: the client that the product uses, on a small repository."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The REST calls of tools that read a pull request commit by commit and file by file, and answer on its page."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 from collections.abc import Iterator

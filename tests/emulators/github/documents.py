@@ -3,8 +3,6 @@
 ``url`` is the address of the API that shows them.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

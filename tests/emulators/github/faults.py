@@ -1,7 +1,5 @@
 """The ways in which a test lets GitHub fail."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Literal

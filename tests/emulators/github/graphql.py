@@ -1,7 +1,5 @@
 """GitHub's GraphQL endpoint, executed by graphql-core over the store."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

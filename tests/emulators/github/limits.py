@@ -1,7 +1,5 @@
 """How often GitHub may be asked."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The nodes of GitHub's GraphQL graph, made from what the store knows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

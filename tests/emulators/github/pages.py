@@ -1,7 +1,5 @@
 """GraphQL connections as GitHub pages them: cursors, bounds, and the errors for wrong ones."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

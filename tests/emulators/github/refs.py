@@ -1,7 +1,5 @@
 """Tags of GitHub's GraphQL graph."""
 
-from __future__ import annotations
-
 from tests.emulators.github.nodes import commit_node, list_history
 from tests.emulators.github.pages import Info, Node, Row, connection
 from tests.emulators.github.store import Repository, TagRecord, instant, sha

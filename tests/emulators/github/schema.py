@@ -1,7 +1,5 @@
 """The part of GitHub's GraphQL schema that the emulator answers."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from graphql import DocumentNode, GraphQLError, GraphQLSchema, build_schema, parse, validate

@@ -4,8 +4,6 @@ What it knows is in ``github_store``, its endpoints in ``github_graphql`` and ``
 it fails in ``github_faults``; here are the server, who asks it and how often.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """The answers of an OpenAI-compatible server, step by step, as JSON and as events, in the forms of vLLM."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What an OpenAI-compatible server refuses: what the types of the official package do not know, and more."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import pairwise

@@ -4,8 +4,6 @@ Its steps are those of the emulator of Claude, so that the same table of steps c
 refuses is in ``rules``, the forms of its answers are in ``replies``.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A request as the scripts of the tests know requests: what the emulator of Claude gets for the same."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Builders of the few blocks of Slack's that tests of the bot make by themselves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 Json = dict[str, Any]

@@ -1,7 +1,5 @@
 """The local Slack as the tests of this bot need it: with its channel, and with the scopes of its manifest."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

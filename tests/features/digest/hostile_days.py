@@ -1,7 +1,5 @@
 """Days whose every text was written by somebody who wants the message to ping, to link abroad or to fail."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

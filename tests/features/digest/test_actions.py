@@ -1,7 +1,5 @@
 """Actions: ranked by what they break, product before the rest, and none about the environment of the tests."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

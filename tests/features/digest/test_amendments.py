@@ -1,7 +1,5 @@
 """What becomes of pull requests after their digest was posted: edited there, and told once in its thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Posting a digest once, on a Slack in memory and on the loopback with a real store."""
 
-from __future__ import annotations
-
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Ranges of points, and what share of such merges needed a repair."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

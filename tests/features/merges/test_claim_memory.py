@@ -1,7 +1,5 @@
 """A text is searched once for what it reverts, and another text of the same pull request is another text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

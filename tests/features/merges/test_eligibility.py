@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from bot.features.merges.review import should_review
 from bot.features.merges.risk import Risk
 from bot.platform.pulls.models import PullRequest

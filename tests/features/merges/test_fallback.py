@@ -1,7 +1,5 @@
 """Reasons for facts are codes; what readers see of them stays word for word."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.errors import BudgetExceeded, ModelBusy

@@ -1,7 +1,5 @@
 """A merge into another branch than the default one says so wherever it is shown, and is judged nowhere."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bot.dates import Span

@@ -1,7 +1,5 @@
 """What a review does to the rank: it moves a pull request in lists, and leaves its points and band."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from bot.features.merges.entry import Entry

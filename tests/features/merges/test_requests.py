@@ -1,7 +1,5 @@
 """What people type after a command: understood, or refused in one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """What holds of every text that people type after a command, whatever it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date, timedelta
 

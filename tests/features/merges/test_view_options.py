@@ -1,7 +1,5 @@
 """What of a digest someone wants to see, and how that is written and marked."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

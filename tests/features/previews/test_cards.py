@@ -1,7 +1,5 @@
 """The cards of one message look at the record together, and at each text once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

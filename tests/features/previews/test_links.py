@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from bot.features.previews.cards import compute_fingerprint, parse_link

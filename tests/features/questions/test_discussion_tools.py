@@ -1,7 +1,5 @@
 """The tool that reads discussions, from GitHub over HTTP: what people say, limited, quoted only if shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A model's words as Slack may show them: what becomes of each kind, whole, broken and cut."""
 
-from __future__ import annotations
-
 from copy import copy
 
 import pytest

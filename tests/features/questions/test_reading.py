@@ -1,7 +1,5 @@
 """The pull requests that answers rest on: read together, with the summaries that are there, and no model asked."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from dataclasses import dataclass, field, replace

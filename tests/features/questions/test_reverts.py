@@ -1,7 +1,5 @@
 """What a revert means that names a commit or a title only: GitHub over HTTP is asked once, then the record."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace

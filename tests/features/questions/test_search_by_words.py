@@ -1,7 +1,5 @@
 """The answer without a model: what a question's own words find."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

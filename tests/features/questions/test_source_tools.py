@@ -1,7 +1,5 @@
 """The tools over files, from GitHub over HTTP and from a git mirror: only what they show may be quoted."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime

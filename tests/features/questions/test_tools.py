@@ -1,7 +1,5 @@
 """The tools on days of the tests' own: wrong questions, what can't be read, secrets, and texts that mean harm."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Here nothing of the product's own reading is used: paths, hunks and words are found by simpler means.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The lists of a folder of reports, read by what others read them with: feedparser, Markdown and a JSON schema."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """What the tests of reviews share: a pull request with its files on an emulated GitHub, and a reviewer of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

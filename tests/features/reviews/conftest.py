@@ -1,7 +1,5 @@
 """The model and the GitHub of the tests of reviews."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from enum import Enum
 
 from bot.features.reviews.reading import REVIEW_LIMITS, REVIEW_VERSION

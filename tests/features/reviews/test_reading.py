@@ -1,7 +1,5 @@
 """Reviews over the emulated Claude and GitHub: what the model is shown, its tools, and what code believes."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime

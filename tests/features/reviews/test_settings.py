@@ -1,7 +1,5 @@
 """Reviews for bugs as they are built from settings: a digest asks for them, all else shows what is kept."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta

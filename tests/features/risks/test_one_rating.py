@@ -1,7 +1,5 @@
 """A pull request is rated once a run, and its texts are searched once for what it reverts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import timedelta

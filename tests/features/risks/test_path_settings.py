@@ -1,7 +1,5 @@
 """Every service sorts paths as the repository of the pull request wants it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What is counted of the bot's own lists, worked out by hand, and what the counts allow to say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta

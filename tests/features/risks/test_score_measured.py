@@ -1,7 +1,5 @@
 """The score of vLLM's last quarter of 2025, as if digests had listed the three largest merges of each day."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

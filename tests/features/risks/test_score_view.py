@@ -1,7 +1,5 @@
 """The answer to ``/prrisks score``: readable, true to its counts, and accepted whatever the titles say."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta

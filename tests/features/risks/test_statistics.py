@@ -1,7 +1,5 @@
 """What chance alone would give: by hand, and by trying every way there is."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations, product

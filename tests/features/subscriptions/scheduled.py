@@ -1,7 +1,5 @@
 """What the tests of scheduled digests share: a clock moved by hand, and all that the schedule is made of."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, time, timedelta

@@ -1,7 +1,5 @@
 """The message of the watchdog: short, literal, and true about what has ended."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """What Slack does not say about people and channels is refused, in a sentence."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

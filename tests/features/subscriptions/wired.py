@@ -1,7 +1,5 @@
 """A bot whose clock is moved by hand: real wiring and store, GitHub, Claude and Slack on the loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass

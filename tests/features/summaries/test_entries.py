@@ -1,7 +1,5 @@
 """Entries that were read once: answered from the store, and read again where that would be wrong."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

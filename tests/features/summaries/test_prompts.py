@@ -1,7 +1,5 @@
 """What the model is asked: all of the change, nothing that passes for an instruction, no more than needed."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """The same pull request has the same rating in all places, whatever the cache holds of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field

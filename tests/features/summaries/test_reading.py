@@ -1,7 +1,5 @@
 """The summary of one pull request: the model's, with its claims checked, or facts in its place."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import logging

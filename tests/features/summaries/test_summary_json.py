@@ -1,7 +1,5 @@
 """One summary as JSON: plain values under names that scripts rely on."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What people type after ``/prdigest broke``: an error in any form, and a start."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

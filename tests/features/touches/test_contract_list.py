@@ -1,7 +1,5 @@
 """The answer to ``/prdigest contract``: accepted whatever its texts, and true about what it leaves out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

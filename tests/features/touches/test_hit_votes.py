@@ -1,7 +1,5 @@
 """The values of the buttons with which a team says what becomes of a hit."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.errors import UsageError

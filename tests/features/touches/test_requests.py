@@ -1,7 +1,5 @@
 """What people type behind the words of ``/prdigest``, and the text that parses to the same on any day."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

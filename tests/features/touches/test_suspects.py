@@ -1,7 +1,5 @@
 """The answer to "What broke us?": readable, with its line, and accepted by Slack whatever the texts say."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from urllib.parse import quote

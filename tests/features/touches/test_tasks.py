@@ -1,7 +1,5 @@
 """A task for a coding agent: built from facts, honest about what it lacks, and closed to injections."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit

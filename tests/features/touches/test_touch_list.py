@@ -1,7 +1,5 @@
 """The answers to ``/prdigest touches``: accepted whatever their texts, and true about what was said."""
 
-from __future__ import annotations
-
 from bot.dates import Span
 from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.touches.decisions import LevelScore

@@ -1,7 +1,5 @@
 """A profile of a repository, scanned and linked through GitHub's emulator, and kept in a real store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta

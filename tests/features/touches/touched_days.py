@@ -1,7 +1,5 @@
 """Days that touch the code of a team, also such of which every text is hostile."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An upstream on an emulated GitHub, a team's profile of it, and an app that reads both."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """A new sub-command of ``/prdigest`` is its own module: parser, queue, help, usage and hint derive from that."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import date
 

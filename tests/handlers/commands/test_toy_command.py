@@ -1,7 +1,5 @@
 """A new command is its own module: its queue, its help, its words and its places in lists derive from that."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing

@@ -1,7 +1,5 @@
 """Texts from people who mean harm: one piece over and over, which a pattern may try in every possible way."""
 
-from __future__ import annotations
-
 # before the pieces, the piece itself, behind the pieces: what begins like a match and fails at its end is worst
 PIECES: dict[str, tuple[str, str, str]] = {
     "frames": ("", 'File "a.py", line 1, in f\n', "x"),

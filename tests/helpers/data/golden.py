@@ -1,7 +1,5 @@
 """Reads the texts out of a golden report, so that they can be a model's answers."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The real days of the data pack, as processes against the emulators: report, digest, calls, tokens."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

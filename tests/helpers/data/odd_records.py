@@ -1,7 +1,5 @@
 """Records of pull requests as no GitHub that is well sends them, by what is wrong with each."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The whole bot on the sample day, in this process: a local Slack over HTTP, a real store, a clock to move."""
 
-from __future__ import annotations
-
 import datetime as dt
 import time
 from collections.abc import Callable, Iterator

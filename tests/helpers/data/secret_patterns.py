@@ -1,7 +1,5 @@
 """The patterns of credentials of the library detect-secrets, which measures ours and looks through the project."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 import re

@@ -1,7 +1,5 @@
 """Stands for a process of pytest-xdist: asks for a fork with its own standard files, and ends as that one does."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

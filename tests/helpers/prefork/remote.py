@@ -1,7 +1,5 @@
 """What xdist has each of its processes run, by sending this text: the tests that a fork has collected already."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from importlib.util import find_spec

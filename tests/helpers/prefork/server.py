@@ -1,7 +1,5 @@
 """Collects the tests, and is forked by each process that shares them: ``python -m …server LISTENER``."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

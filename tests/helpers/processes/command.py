@@ -1,7 +1,5 @@
 """Runs ``prdigest`` as a process of its own, as a person or a scheduler would."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Each has its own pid, environment, working folder, standard files and signal han
 process. What it has in common with others of the same run of tests: the seed of its hashes.
 """
 
-from __future__ import annotations
-
 import atexit
 import errno
 import hashlib

@@ -1,7 +1,5 @@
 """Jobs of commands, put on their queues as the handlers put them, and workers in this process."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

@@ -6,8 +6,6 @@ A conversation has several posts to one channel, and the product lets a second p
 its own tests (``platform/slack/test_post_throttle.py``); a scenario looks at what is posted and seen.
 """
 
-from __future__ import annotations
-
 import time
 
 from bot.app import open_app

@@ -1,7 +1,5 @@
 """Addresses in the place of a ``response_url``. None may be asked where Slack's interface is at slack.com."""
 
-from __future__ import annotations
-
 SLACK = "https://slack.com/api/"
 
 OURS = (

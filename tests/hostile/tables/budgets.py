@@ -4,8 +4,6 @@ There must not be more model calls than ``PRDIGEST_USER_CALLS`` in that minute, 
 ``PRDIGEST_USER_BUDGET`` and what is in flight. They are told once; others, and the morning digest, have theirs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 # more than are asked for until the money is spent, and as many as may be in flight by then

@@ -5,8 +5,6 @@ a model's answer): that it reaches a model, Slack, a report, a terminal or the l
 texts that look like one: that anything of them is taken out.
 """
 
-from __future__ import annotations
-
 _MIXED = "a1B2c3D4e5F6g7H8i9J0kLmN" * 5
 _HEX = "0123456789abcdef" * 8
 _LETTERS = "qwertyuiopasdfghjklzxcvb"

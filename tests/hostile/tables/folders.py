@@ -6,8 +6,6 @@ must not happen: no start, data elsewhere, a file outside of the folder, another
 Signs that mean something in different places stand in one name: starting a store takes a while.
 """
 
-from __future__ import annotations
-
 FOLDERS = {
     "plain": "state",
     "blanks, within and at its ends": " Application Support ",

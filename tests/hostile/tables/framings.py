@@ -3,8 +3,6 @@
 None may be answered with 200, and no second request may be read out of one.
 """
 
-from __future__ import annotations
-
 _SECOND = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
 _CHUNKED = b"0\r\n\r\n"
 

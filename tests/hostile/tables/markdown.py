@@ -5,8 +5,6 @@ heading, a rule, a fence, a quotation, a table or a definition, that it says in 
 request something is about, or that what follows it is no longer read as it was written.
 """
 
-from __future__ import annotations
-
 # each also stands as a section of a summary
 LINES: dict[str, str] = {
     "ends the link": "Harmless](https://evil.example/login) [details",

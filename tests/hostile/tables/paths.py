@@ -5,8 +5,6 @@ file of ``PRDIGEST_PATHS``) keeps the processor for longer than a moment, or tha
 fits.
 """
 
-from __future__ import annotations
-
 # pattern, path of a file, whether it fits
 SLOW_PATTERNS: dict[str, tuple[str, str, bool]] = {
     "nine double stars": ("**/a/" * 9 + "zz", "a/" * 60 + "b.py", False),

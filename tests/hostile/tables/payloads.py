@@ -1,7 +1,5 @@
 """Requests that carry Slack's signature and are nothing that Slack sends."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ Nothing that is refused may change a subscription, show one of a private channel
 the actor is not; what is allowed must be done, keep its maker, and be told in the channel.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 

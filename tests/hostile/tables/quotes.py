@@ -4,8 +4,6 @@ What must not happen: that one of the first is shown as evidence, is linked in a
 risk or an action through; or that one of the others is not.
 """
 
-from __future__ import annotations
-
 PATH = "engine/core.py"
 PATCH = """@@ -1,9 +1,20 @@ class Scheduler:
  import os

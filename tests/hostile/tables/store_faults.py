@@ -4,8 +4,6 @@ What must not happen: "does not answer" or a traceback for any of them, a passwo
 says it is ready, or one that has to be started again when the fault is gone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

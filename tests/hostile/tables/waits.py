@@ -4,8 +4,6 @@ None of it may raise, hold a thread for longer than half a minute, be slept out 
 that ends before it starts. ``ahead`` writes an HTTP date that many seconds from now.
 """
 
-from __future__ import annotations
-
 import time
 from email.utils import formatdate
 

@@ -1,7 +1,5 @@
 """What the library detect-secrets finds is taken out too: it is the measure, and is not needed to run the bot."""
 
-from __future__ import annotations
-
 from bot.redaction import redact_patch, redact_text
 from tests.helpers.data.secret_patterns import find_patterns
 from tests.helpers.tables import check_rows

@@ -1,7 +1,5 @@
 """Titles and descriptions that somebody wrote to hurt the bot cost it no more time than others."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -4,8 +4,6 @@ Ten times the text may take thirty times the time, and what is quadratic takes a
 the thread on the processor: others may be at work beside it.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator

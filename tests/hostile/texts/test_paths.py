@@ -1,7 +1,5 @@
 """Patterns that are made to be slow are compared at once, in every place where somebody may write one."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Each repetition in it is repeated behind a text that matches what stands before it, and then fails.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import pkgutil

@@ -3,8 +3,6 @@
 The bounds are several times what each takes. That time grows as the text does is shown in ``test_linear_time``.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

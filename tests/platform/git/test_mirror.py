@@ -1,7 +1,5 @@
 """Mirrors over real HTTP: made once, brought up to date, made again when they are broken, and never half made."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

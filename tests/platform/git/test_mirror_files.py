@@ -1,7 +1,5 @@
 """Files and searches from a mirror of a repository whose names and contents are made to hurt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

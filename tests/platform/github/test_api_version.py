@@ -1,7 +1,5 @@
 """Which version of its interface GitHub is asked for: the same in every call, whatever it takes as the newest."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

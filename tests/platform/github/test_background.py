@@ -1,7 +1,5 @@
 """Discussions and the pull requests of commits, over HTTP from a GitHub with its limits."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from dataclasses import replace

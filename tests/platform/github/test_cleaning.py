@@ -1,7 +1,5 @@
 """What is kept of what GitHub sends: whole where it is well, cut where it is too much, nothing that hurts."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

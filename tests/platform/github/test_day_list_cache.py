@@ -1,7 +1,5 @@
 """Lists of days through the cache: asked for once where nothing can be added to them any more."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """The GraphQL queries against GitHub's own schema and against the emulator's."""
 
-from __future__ import annotations
-
 import gzip
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Releases through the cache: asked for once a day, or when a later time is asked about."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Proxies of the environment: no key and no code crosses one in plain text, and SOCKS is named."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Iterator

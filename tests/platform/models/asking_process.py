@@ -1,7 +1,5 @@
 """A process that asks a model once: ``python -m …asking_process URL STORE PROMPT``; says the headline."""
 
-from __future__ import annotations
-
 import json
 import sys
 

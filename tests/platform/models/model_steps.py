@@ -1,7 +1,5 @@
 """What a model's service does, step by step, and what must come of it: the same for every provider."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bot.errors import ModelBusy, ModelError, ModelRefusal, ModelRequestRejected

@@ -1,7 +1,5 @@
 """Reads a packed diff back, as a model would: which lines of which file it shows, and what it owns up to."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ answer to a question has no shape: it is cut where a message ends (``tests/featu
 What a model asks of a tool is refused with a reason, as a tool that searched for less would say something untrue.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

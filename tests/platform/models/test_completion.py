@@ -1,7 +1,5 @@
 """Asking a model: once for each content, validated, repeated where that helps, and never cached when it failed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from bot.platform.models.packing import Coverage, PackedDiff, estimate_tokens, pack_diff

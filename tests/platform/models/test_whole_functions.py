@@ -1,7 +1,5 @@
 """Around the changes of a pull request stand whole functions where their files are known and there is room."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 

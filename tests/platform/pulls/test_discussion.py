@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role, shorten_remarks

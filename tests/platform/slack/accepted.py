@@ -1,7 +1,5 @@
 """What every message has to hold to: Slack takes it, nobody is pinged, and no link leads abroad."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from typing import Any

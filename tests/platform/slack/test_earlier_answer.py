@@ -1,7 +1,5 @@
 """Who asks for the same thing within an hour gets a link to the answer, if it stands and says the same."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A process loses its right to post while the store is away, and another does the same work: posted once."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 import pytest

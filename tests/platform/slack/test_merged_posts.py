@@ -1,7 +1,5 @@
 """Several messages as few: nothing is lost that fits, and Slack takes each."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """The words of a message: what stands on one line is counted as a reader sees it."""
 
-from __future__ import annotations
-
 from bot.platform.slack.blocks import (
     count_words,
     make_block,

@@ -1,7 +1,5 @@
 """What messages carry is written as the versions before wrote it, and read whatever a message has."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """One request from Slack: it has a short name, and goes through a queue as it is."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import asdict

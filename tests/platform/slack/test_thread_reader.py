@@ -1,7 +1,5 @@
 """Threads as they are read back: what people and the bot said, and what the bot's own messages carry."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """A patch is laid over the file that it made, also where others have moved its lines since."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 

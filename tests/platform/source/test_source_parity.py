@@ -1,7 +1,5 @@
 """A mirror and GitHub give the same files, to the byte, whatever a repository holds."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A process that holds leases: ``python -m …lease_holder URL KIND NAME``; ends with its standard input."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """What is said of a Redis server that is there and can't be used: real servers, real refusals."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """The names of fields that the erasure of personal data knows are those of the values that are stored."""
 
-from __future__ import annotations
-
 import datetime as dt
 from dataclasses import dataclass, fields
 from typing import Any

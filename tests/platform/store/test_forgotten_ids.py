@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from bot.platform.store.forgotten_ids import ForgottenIds, is_channel_id, is_user_id

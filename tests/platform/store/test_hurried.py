@@ -1,7 +1,5 @@
 """A store that is away, for those who must answer Slack within three seconds."""
 
-from __future__ import annotations
-
 import socket
 import time
 from collections.abc import Callable, Iterator

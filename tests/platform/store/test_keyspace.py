@@ -1,7 +1,5 @@
 """What stands before the keys of a deployment: nothing of it is another's, and nothing is without it."""
 
-from __future__ import annotations
-
 import ast
 from datetime import timedelta
 from pathlib import Path

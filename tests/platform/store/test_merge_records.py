@@ -1,7 +1,5 @@
 """What is known of merged pull requests, kept for good; and which days were filled."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

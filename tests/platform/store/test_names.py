@@ -1,7 +1,5 @@
 """The stored names within keys and hashes, which no change of the code may change."""
 
-from __future__ import annotations
-
 import pytest
 
 from bot.platform.store import keys as names

@@ -1,7 +1,5 @@
 """What a Slack that begins again forgets, and what it keeps."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The schema of what is kept for good: a new store gets this version's, and that of another is left alone."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import cast

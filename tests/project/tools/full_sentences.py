@@ -1,7 +1,5 @@
 """The literals of a module that are whole sentences: what people, models or the log read."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Holds ``manifest.json``, which Slack reads, against the commands and shortcuts that are declared."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

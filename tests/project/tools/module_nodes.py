@@ -1,7 +1,5 @@
 """The nodes of a module, for checks that look at a thousand modules."""
 
-from __future__ import annotations
-
 import ast
 import gc
 

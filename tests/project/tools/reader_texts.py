@@ -3,8 +3,6 @@
 ``python -m tests.project.tools.reader_texts`` prints the longest ones.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -4,8 +4,6 @@ It ends with 1 if a file holds what looks like one, and prints its line. The pat
 Its own command takes a minute on these files, as it looks at each word; here each pattern looks at a whole file.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The task for an agent below a hit: a window that opens at once, and text to copy that is sent nowhere."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Who asks for the same thing in the same channel within an hour: a link to the answer, and a button."""
 
-from __future__ import annotations
-
 import pytest
 from localslack.state.workspace import Json
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.emulators.github.store import changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.world import as_read

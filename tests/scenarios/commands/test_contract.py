@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from localslack.state.workspace import Json
 
 from bot.features.profiles.service import ProfileEntry

@@ -1,7 +1,5 @@
 """When GitHub or Claude fail: a sentence with a reference that the log has too, and nothing of the inside."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``/prdigest since``, ``deprecations`` and ``upgrade``: for people who come back or move on."""
 
-from __future__ import annotations
-
 from bot.features.touches.contracts import LEDGERS
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract

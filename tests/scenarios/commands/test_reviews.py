@@ -1,7 +1,5 @@
 """The AI bug review: what it found stands in the digest, in lists, in Details and in the score."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.emulators.claude.request import schema_of

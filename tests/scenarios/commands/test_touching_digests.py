@@ -1,7 +1,5 @@
 """Digests that are checked against a team's code: what touches comes first, and what people say about it stays."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """What the tests of questions have in common: threads to ask in, what Claude says there, and what came of it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

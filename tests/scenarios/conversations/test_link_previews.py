@@ -1,7 +1,5 @@
 """Links that people post: a small card below them where previews are on, and silence everywhere else."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import timedelta
 

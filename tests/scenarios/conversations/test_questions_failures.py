@@ -1,7 +1,5 @@
 """What goes wrong while a question is answered: with the stream, with Claude, with GitHub."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the scenarios of regular digests have in common: what people read, press and fill in."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """First contact: whatever somebody writes first gets an answer that they see, and says what else to write."""
 
-from __future__ import annotations
-
 import pytest
 from localslack.state.workspace import Json
 

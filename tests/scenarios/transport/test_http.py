@@ -1,7 +1,5 @@
 """Slack's requests over HTTP: who is at the door is proven by the signature, and nothing breaks the process."""
 
-from __future__ import annotations
-
 import json
 from http.client import HTTPConnection
 from urllib.parse import urlencode

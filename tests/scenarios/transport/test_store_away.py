@@ -1,7 +1,5 @@
 """Redis goes away and comes back: people are told at once, Slack delivers again, and nobody restarts the bot."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

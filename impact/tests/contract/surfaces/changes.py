@@ -1,7 +1,5 @@
 """Both versions of a file as tests write them, and rows as they read them."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 from impact.contract.models import ContractChange, FileVersions

@@ -1,7 +1,5 @@
 """What a merge changes besides plain Python names, from both versions of its files."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What the Claude emulator refuses, seen through the SDK that the product uses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anthropic

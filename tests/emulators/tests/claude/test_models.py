@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import anthropic
 import pytest
 from anthropic import Anthropic

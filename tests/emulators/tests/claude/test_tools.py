@@ -1,7 +1,5 @@
 """The Claude emulator's tools: what a request may offer, and what a scripted answer may call."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anthropic

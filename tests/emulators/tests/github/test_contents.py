@@ -1,7 +1,5 @@
 """The GitHub emulator's calls for commits, files and comments, asked by the client that the product uses."""
 
-from __future__ import annotations
-
 import pytest
 from github.GithubException import UnknownObjectException
 

@@ -1,7 +1,5 @@
 """The GitHub emulator's REST calls, asked by the client that the product uses."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The GitHub emulator's GraphQL schema against GitHub's own."""
 
-from __future__ import annotations
-
 import gzip
 
 import pytest

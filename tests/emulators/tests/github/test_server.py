@@ -1,7 +1,5 @@
 """The GitHub emulator, asked by the client that the product uses: who asks, how often, and what fails."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime

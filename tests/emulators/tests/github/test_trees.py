@@ -1,7 +1,5 @@
 """The files of commits as the GitHub emulator shows them: what GitHub shows, whatever a test would like."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

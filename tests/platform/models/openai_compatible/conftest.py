@@ -1,7 +1,5 @@
 """An OpenAI-compatible server on the loopback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

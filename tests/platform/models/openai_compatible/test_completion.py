@@ -1,7 +1,5 @@
 """JSON from an OpenAI-compatible server: what is asked, what is answered, and the failures."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

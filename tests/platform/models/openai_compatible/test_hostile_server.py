@@ -1,7 +1,5 @@
 """What a server may send that is not the model's server, or is one on the attacker's side."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Turns of an OpenAI-compatible server: text as it comes, rounds of calls, and reasoning that nobody sees."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

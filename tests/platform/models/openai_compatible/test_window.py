@@ -1,7 +1,5 @@
 """Requests that fit into a model's context window, before a server refuses them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The few things that are asked of the embedded server without a library: what it says, and what goes wrong."""
 
-from __future__ import annotations
-
 import os
 import socket
 import threading

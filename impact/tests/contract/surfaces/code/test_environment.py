@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from impact.contract.surfaces import list_surface_changes

@@ -1,7 +1,5 @@
 """Flags: written out, taken from a configuration field, or made of all fields of a class."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.contract.surfaces.changes import change, compare, list_kinds, list_rows

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.contract.surfaces.changes import change, compare, list_kinds, list_rows
