@@ -145,7 +145,6 @@ class App:
 
     @cached_property
     def tables(self) -> Store:
-        """The store as features know it: typed values, each by its table."""
         return Store(self.store, self.keyspace, self.instruments.count_cache_read)
 
     @cached_property
@@ -244,7 +243,6 @@ class App:
 
     @cached_property
     def replies(self) -> ReplySender:
-        """What answers each request once."""
         earlier = RecordStore(self.store, EARLIER_ANSWER_CODEC, keys.EARLIER_ANSWER.lifetime, self.keyspace)
         return ReplySender(
             self.messenger,
@@ -317,7 +315,6 @@ class App:
 
     @cached_property
     def paths(self) -> PathSettings:
-        """The path classes of each repository."""
         return load_path_settings(self.settings)
 
     @cached_property

@@ -62,7 +62,6 @@ class Clock:
             log.warning("the clock missed a minute: %s", error)
 
     def start(self) -> BackgroundScheduler:
-        """Tick at once and then every minute, in a thread of the scheduler."""
         scheduler = _ClockResetScheduler(timezone="UTC")
         scheduler.add_job(
             self.tick,

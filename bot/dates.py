@@ -1,5 +1,3 @@
-"""Days and spans of days in a time zone, and how people write them."""
-
 from __future__ import annotations
 
 import datetime as dt

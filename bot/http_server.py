@@ -83,7 +83,6 @@ class _TimedChannel(HTTPChannel):  # type: ignore[misc]
         return not self.requests and not self.will_close
 
     def may_be_closed(self, now: float) -> bool:
-        """Return whether the connection may be closed to make room for another at an instant."""
         return self.is_waiting_for_client and now - self.waiting_since >= self._bounds.grace_period
 
     def received(self, data: bytes) -> bool:

@@ -49,8 +49,6 @@ def normalize_sentence(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SentenceIndex:
-    """The sentences of a text, so that others can be looked up in it."""
-
     sentences: frozenset[str]
     words: str
 

@@ -30,7 +30,6 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """All tokens, read and written."""
         return self.prompt_tokens + self.output
 
     def __add__(self, other: Usage) -> Usage:

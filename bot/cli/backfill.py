@@ -1,5 +1,3 @@
-"""The command that fills history and caches for past days."""
-
 from __future__ import annotations
 
 import logging

@@ -113,7 +113,6 @@ def _fit_terminal(text: str) -> str:
 
 
 def _read_line(question: str) -> str | None:
-    """Return a line that the user types; None at the end of input."""
     try:
         return input(question).strip() or None
     except EOFError:

@@ -1,5 +1,3 @@
-"""The commands that build something from a day or a pull request, and print or post it."""
-
 from __future__ import annotations
 
 import json

@@ -263,7 +263,6 @@ def check_models(
 
 
 def _advise(error: PrdigestError, provider: ModelProvider) -> str:
-    """Return what to do about an error; empty if its own sentence says it."""
     if isinstance(error, ConfigurationError):
         return ""
     if not isinstance(error, ModelRequestRejected):

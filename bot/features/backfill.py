@@ -283,6 +283,5 @@ def format_backfill(
 
 
 def format_total(outcomes: Iterable[BackfillOutcome], limit: CostLimit | None) -> str:
-    """Format what was read, and the US dollars that it cost with a model."""
     pulls = format_count(sum(outcome.pulls for outcome in outcomes), "pull request")
     return pulls + (f", ${limit.spent:.2f}" if limit else "")

@@ -246,7 +246,6 @@ def add_budgets(report: UsageReport, budget: Budget, today: float, month: float)
 
 
 def _find_last_digest(app: App) -> LastDigest | None:
-    """Return what the last digest took; None if none was posted lately."""
     for run in app.tables.list_recent(RUN_LOG, _MAX_RUNS):
         digest = app.digest_records.load_digest(run.key) if run.outcome is RunOutcome.POSTED else None
         if digest:

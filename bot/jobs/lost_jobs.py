@@ -89,7 +89,6 @@ class LostJobs:
             pipeline.execute()
 
     def list_recent(self, now: datetime) -> Sequence[LostJob]:
-        """List the jobs of the last week, newest first."""
         with translate_redis_errors():
             lines = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
         jobs = (load_or_none(_JOB_ADAPTER, line.decode(errors="replace")) for line in lines)

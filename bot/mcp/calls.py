@@ -244,7 +244,6 @@ def _check_offset(offset: int, total: int, unit: str) -> None:
 
 
 def _redact(value: Any) -> Any:
-    """Return JSON without credentials."""
     if isinstance(value, str):
         return redact_text(value)
     if isinstance(value, dict):

@@ -70,7 +70,6 @@ class TokenGate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_last(message: Message) -> None:
-            """Send an answer after which the connection is closed."""
             if message["type"] == "http.response.start":
                 message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
             await send(message)
@@ -87,7 +86,6 @@ class TokenGate:
                 self._requests -= 1
 
     def _check(self, scope: Scope) -> Response | None:
-        """Return the answer to a request that does not get through, None for one that does."""
         headers = Headers(scope=scope)
         # a proxy in front may believe the other one
         if "transfer-encoding" in headers and ("content-length" in headers or scope["http_version"] == "1.0"):

@@ -57,7 +57,6 @@ def clean_line(value: object, longest: int = MAX_NAME) -> str:
 
 
 def clean_text(value: object, longest: int = MAX_TEXT) -> str:
-    """Return a text with its line breaks; empty for what is not a text."""
     return _CONTROLS_IN_TEXT.sub("", _replace_surrogates(_redact_beginning(value, longest)))
 
 
@@ -109,7 +108,6 @@ def parse_count(value: object) -> int:
 
 
 def parse_number(value: object) -> int | None:
-    """Return the number of a pull request; None for what can't be one."""
     return value if isinstance(value, int) and 0 < value <= _MAX_NUMBER and not isinstance(value, bool) else None
 
 

@@ -65,7 +65,6 @@ class QueryOptions:
         return Filters(*(tuple(self.values.get(kind, ())) for kind in FILTER_NAMES))
 
     def get_last(self, name: str) -> str:
-        """Return the last value of an option; empty if there is none."""
         return self.values.get(name, [""])[-1]
 
 

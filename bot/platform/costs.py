@@ -254,7 +254,6 @@ class Budget:
 
 
 def find_next_month(date: dt.date) -> dt.date:
-    """Return the first day of the month after a date."""
     return (date.replace(day=1) + dt.timedelta(days=32)).replace(day=1)
 
 

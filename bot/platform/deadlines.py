@@ -84,7 +84,6 @@ class WaitAllowance:
             self._until = max(self._until, time.monotonic() + seconds)
 
     def _compute_extra(self, seconds: float) -> float:
-        """Return the seconds that a wait adds to those in progress."""
         now = time.monotonic()
         return max(0.0, now + seconds - max(now, self._until))
 

@@ -1,5 +1,3 @@
-"""The declaration of a job: its name, its queue, its retries and its payload."""
-
 from __future__ import annotations
 
 import inspect
@@ -95,7 +93,6 @@ class Job(Generic[Q]):
         }
 
     def read_argument(self, arguments: Sequence[Any], name: str) -> Any:
-        """Return an argument of a job whose others may be unreadable; None if its message has none like it."""
         return read_argument(arguments, name, self._adapters[name])
 
     @cached_property

@@ -119,7 +119,6 @@ def write_address(url: str) -> str:
 
 
 def _escape_line_start(line: str) -> str:
-    """Escape a line that begins like a block of Markdown."""
     if line.strip() and _RULE_LINE.fullmatch(line):
         start = len(line) - len(line.lstrip())
         return f"{line[:start]}\\{line[start:]}"
@@ -130,7 +129,6 @@ def _escape_line_start(line: str) -> str:
 
 
 def _join_lines(text: str) -> str:
-    """Return the text on one line, without secrets or unprintable characters."""
     return redact_text(remove_invisible(_RUNS_OF_BREAKS.sub(" ", text).replace("\t", " ")))
 
 
@@ -155,7 +153,6 @@ def _escape_sign(match: re.Match[str], targets: str) -> str:
 
 
 def _find_lone_brackets(line: str) -> set[int]:
-    """Return the positions of brackets without a partner."""
     opened: list[int] = []
     lone: set[int] = set()
     for match in _find_signs(line):

@@ -1,5 +1,3 @@
-"""The provenance of what a model writes: what it was shown, and what it could not be shown."""
-
 from __future__ import annotations
 
 from collections import defaultdict
@@ -31,11 +29,9 @@ class Provenance:
         self._seen["discussions"][f"#{number}"] = None
 
     def add_file(self, number: int, path: str) -> None:
-        """Add a part of a file as it is after a pull request."""
         self._seen["files"][f"{shorten_path(path)} after #{number}"] = None
 
     def add_search(self, title: str) -> None:
-        """Add a search; ``title`` says in what."""
         self._seen["searches"][title] = None
 
     def add_gap(self, what: str) -> None:
@@ -43,7 +39,6 @@ class Provenance:
         self._seen["gaps"][what] = None
 
     def add_diff(self, pull: PullRequest, files: tuple[ChangedFile, ...], left_out: tuple[str, ...]) -> None:
-        """Add the diff of these files of a pull request; ``left_out`` are those that did not fit completely."""
         if any(file.patch for file in files):
             self._seen["diffs"][f"#{pull.number}"] = None
         elif files and all(file.patch == "" for file in files):
@@ -73,7 +68,6 @@ class Provenance:
 
     @property
     def sources(self) -> str:
-        """What was read, as a clause; empty if nothing was."""
         seen = self._seen
         diffs, searches = [*seen["diffs"]], [*seen["searches"]]
         summaries = [number for number in seen["summaries"] if number not in diffs]
@@ -100,5 +94,4 @@ def _format_list(lead: str, items: list[str]) -> str:
 
 
 def shorten_path(path: str) -> str:
-    """Return a path, or a name in code, as readers are shown it."""
     return truncate_text(collapse_lines(path), _MAX_PATH_LENGTH)

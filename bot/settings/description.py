@@ -1,5 +1,3 @@
-"""What is known of a setting besides its type: its readers, and where a secret may be sent."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -113,7 +111,6 @@ def get_setting_use(field: FieldInfo) -> SettingUse:
 
 
 def is_secret(field: FieldInfo) -> bool:
-    """Return whether a setting must not be shown to anybody."""
     return SecretStr in get_args(field.annotation) or get_setting_use(field).may_be_secret
 
 

@@ -1,5 +1,3 @@
-"""Loading of the settings of this process, with the reasons why some can't be used; and their secrets."""
-
 from __future__ import annotations
 
 from collections.abc import Mapping

@@ -82,7 +82,6 @@ class FileHistory:
         self._medians: dict[datetime, float | None] = {}
 
     def is_long_enough(self, at: datetime) -> bool:
-        """Return whether the history before an instant is long enough to draw conclusions from it."""
         return self._since is not None and at - self._since >= MIN_HISTORY
 
     def get_usual_size(self, at: datetime) -> float:

@@ -80,7 +80,6 @@ class DigestView:
         return " ".join(self.list_options())
 
     def __bool__(self) -> bool:
-        """Return whether anything may be left out."""
         return bool(self.filters) or bool(self.only)
 
     @property
@@ -171,7 +170,6 @@ class RisksRequest(RepositoryRequest):
 
     @property
     def selection(self) -> str:
-        """What selects the pull requests, as options of a command; empty for all."""
         return " ".join([*self.filters.list_options(), *([f"profile:{self.profile}"] if self.profile else [])])
 
     def __str__(self) -> str:

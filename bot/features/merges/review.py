@@ -1,5 +1,3 @@
-"""The AI bug review: its findings, and which merges are the riskiest."""
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -201,7 +201,6 @@ class RuleFacts:
 
 
 def collect_facts(pull: PullRequest, classes: PathClasses) -> RuleFacts:
-    """Collect the facts of a pull request; if its files are not loaded, there are none."""
     files = select_watched_files(pull, classes)
     product = tuple(file for file in files if classes.classify_path(file.path) is PathClass.PRODUCT)
     build = tuple(file for file in files if classes.classify_path(file.path) is not PathClass.PRODUCT)

@@ -1,5 +1,3 @@
-"""What a summary says of a pull request, and what stands in for one that no model wrote."""
-
 from __future__ import annotations
 
 import hashlib

@@ -83,7 +83,6 @@ def _render_finding_line(
 
 
 def _render_condition(trigger: str, urls: Mapping[int, str], limit: int) -> list[Element]:
-    """Return the trigger, such as ``Fails when …``; nothing if it is empty."""
     trigger = collapse_lines(trigger).rstrip(" .;,")
     if not trigger:
         return []
@@ -322,8 +321,6 @@ def render_risk(
 
 
 def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:
-    """Return the last attempts of a change, at most ``most``, each with what reverted it."""
-
     def link(number: int) -> Element:
         return make_link(entry.pull.build_sibling_url(number), f"#{number}")
 

@@ -133,7 +133,6 @@ class ReadingSession:
         return pull
 
     def build_entry(self, pull: PullRequest) -> Entry:
-        """Return the entry of a pull request with its files and patches, as far as they are available."""
         app, loaded = self.app, load_files(self.app, pull)
         if loaded.files is not None:
             # once a patch is cut into lines, the middle of a key could not be detected
@@ -185,7 +184,6 @@ class ReadingSession:
 
     @cached_property
     def profile(self) -> Profile | None:
-        """The profile of the thread, if there is one that a model may be shown."""
         try:
             profile = self.app.profiles.get_profile(self.subject.profile) if self.subject.profile else None
         except PrdigestError:

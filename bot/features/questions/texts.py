@@ -182,7 +182,6 @@ _SECTIONS = {
 
 
 def select_remarks(discussion: Discussion) -> tuple[Remark, ...]:
-    """Return the remarks that are shown, each with as much of its text as is shown."""
     cut = []
     for remark in discussion.told:
         # empty lines would take the room of others
@@ -288,7 +287,6 @@ def interleave_matches(matches: Sequence[SearchMatch]) -> list[SearchMatch]:
 
 
 def select_files(pull: PullRequest, paths: tuple[str, ...]) -> tuple[ChangedFile, ...]:
-    """Return the files of a pull request that match the paths; all if there are no paths."""
     is_chosen = Filters(paths=paths).is_match
     return tuple(file for file in pull.files or () if not paths or is_chosen(replace(pull, files=(file,))))
 

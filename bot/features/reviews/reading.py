@@ -99,8 +99,6 @@ class ListChangesArguments(ToolArguments):
 
 
 def build_review_tools(source: PullSource, *, has_history: bool) -> Tools:
-    """Build the tools over the files of one pull request. ``has_history``: there is a mirror."""
-
     def read_file(arguments: ReadFileArguments) -> str:
         return source.read_part(arguments.path.strip(), arguments.first, arguments.last, arguments.around)
 
@@ -283,7 +281,6 @@ class Reviewer:
 
 
 def _ask_for_report(loop: AgentLoop) -> ReviewAnswer | None:
-    """Return the report; None if it can't be used, which the model is told."""
     for _ in loop.run():
         pass
     turn, results = loop.turn, tuple[ToolResult, ...]()

@@ -1,5 +1,3 @@
-"""The report of a review as the model writes it, and what of it is proven."""
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -267,7 +267,6 @@ def _find_report(app: App, incident: str) -> str:
 
 
 def render_incidents(incidents: Sequence[Incident]) -> Post:
-    """Render a line for each incident; those that have ended say how."""
     jobs = sum(incident.kind is IncidentKind.LOST for incident in incidents)
     counts = [
         format_count(count, word) for count, word in ((len(incidents) - jobs, "digest"), (jobs, "job")) if count

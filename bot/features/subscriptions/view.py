@@ -1,5 +1,3 @@
-"""Subscriptions as people read them in Slack: one line each, with buttons."""
-
 from __future__ import annotations
 
 import re

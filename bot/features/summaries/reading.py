@@ -117,7 +117,6 @@ def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Pro
 
 
 def load_files(app: App, pull: PullRequest) -> PullRequest:
-    """Return the pull request with its files, or without them if they are unavailable."""
     if pull.files is not None:
         return pull
     try:

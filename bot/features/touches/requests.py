@@ -259,7 +259,6 @@ class BrokeRequest(RepositoryRequest):
 
 
 def _take_match(pattern: re.Pattern[str], text: str) -> tuple[re.Match[str] | None, str]:
-    """Return the last match of a pattern, and the text without it."""
     last = next(iter([*pattern.finditer(text)][-1:]), None)
     return last, text if last is None else f"{text[: last.start()]} {text[last.end() :]}".strip()
 

@@ -1,5 +1,3 @@
-"""The upkeep of profiles: added and removed by operators, and scanned again each day."""
-
 from __future__ import annotations
 
 import logging

@@ -112,7 +112,6 @@ def _format_contract_title(contract_list: ContractList, rows: CoveredList[Contra
 
 
 def render_contract_file(contract_list: ContractList) -> Attachment | None:
-    """Render all rows as a file; None if the message has room for them."""
     if not _render_contract_post(contract_list)[1]:
         return None
     rows = contract_list.contracts.derive(list_contract_rows)
@@ -374,7 +373,6 @@ def count_suspects(report: SuspectReport, listed: int) -> str:
 
 
 def describe_no_suspect(report: SuspectReport) -> str:
-    """Return the sentence for a report without suspects where all was read."""
     if not report.merges:
         return f"Nothing was merged ({_format_ends(report)})."
     return f"None of {_format_range(report)} explains this error."

@@ -100,7 +100,6 @@ class ArrivalWait:
         return True
 
     def stop(self) -> None:
-        """End the wait, with or without an answer."""
         if self._connection is not None:
             # an answer that is still to come is not that of the next command
             self._connection.disconnect()

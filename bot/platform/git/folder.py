@@ -112,7 +112,6 @@ class MirrorFolder:
                 file.unlink(missing_ok=True)
 
     def record_update(self, now: datetime) -> None:
-        """Record that the mirror is up to date, which ends the record of a failure."""
         _write_file(self.path / _UPDATED, "", now)
         self._failure.unlink(missing_ok=True)
 

@@ -82,7 +82,6 @@ class GitProcess:
 
     @property
     def stderr_size(self) -> int:
-        """The bytes of error output so far."""
         return os.fstat(self._complaints.fileno()).st_size
 
     def kill(self) -> None:
@@ -94,7 +93,6 @@ class GitProcess:
                     os.killpg(self._process.pid, signal.SIGKILL)
 
     def has_ended(self, seconds: float) -> bool:
-        """Return whether the process ends within ``seconds``."""
         end, pause = time.monotonic() + seconds, _SHORTEST_PAUSE
         while True:
             with self._lock:
@@ -118,7 +116,6 @@ class GitProcess:
             raise GitFailure(detail or f"git ended with status {status}", stderr, status)
 
     def read_stderr(self) -> str:
-        """Return the error output, without credentials."""
         self._complaints.seek(0)
         return redact_text(self._complaints.read(_MAX_STDERR).decode("utf-8", "replace"))
 

@@ -220,5 +220,4 @@ CallWatch: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
 def watch_nothing(_operation: str) -> AbstractContextManager[None]:
-    """Return a context that watches nothing."""
     return nullcontext()

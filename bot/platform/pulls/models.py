@@ -1,5 +1,3 @@
-"""Pull requests, their files and repositories, and how people name them."""
-
 from __future__ import annotations
 
 import re
@@ -66,7 +64,6 @@ class ChangedFile:
     unread: int = 0
 
     def replace_patch(self, patch: str | None, unread: int) -> ChangedFile:
-        """Return a copy with a patch; ``unread`` is the number of changed lines that it lacks."""
         return replace(self, patch=patch, unread=unread)
 
     @property

@@ -1,5 +1,3 @@
-"""What a path is: its class (product, tests, documents …), its patterns and its area."""
-
 from __future__ import annotations
 
 import hashlib
@@ -93,7 +91,6 @@ class CustomPaths:
 
     @property
     def pattern_names(self) -> tuple[str, ...]:
-        """The names of the classes with own patterns, in the order in which they are tried."""
         return (*(str(kind) for kind, _ in self.patterns), *([CRITICAL] if self.critical else []))
 
 
@@ -295,7 +292,6 @@ def determine_area(pull: PullRequest, classes: PathClasses = DEFAULT_PATH_CLASSE
 
 
 def build_area_sort_key(label: str, size: int) -> tuple[int, int, str]:
-    """Return the sort key of an area: product first, larger first, then by name."""
     rank = _TRAILING_AREAS.index(label) + 1 if label in _TRAILING_AREAS else 0
     return (rank, -size, label)
 

@@ -1,5 +1,3 @@
-"""An answer to a request, with its buttons, and what is recorded of it."""
-
 from __future__ import annotations
 
 import hashlib
@@ -47,7 +45,6 @@ class Answer:
 
     @classmethod
     def for_asker(cls, post: Post, *, is_private: bool = False) -> Answer:
-        """Return an answer with the same buttons for everybody and for the asker."""
         return cls(post, post, is_private=is_private)
 
     @classmethod
@@ -79,7 +76,6 @@ def build_answer(asker: str, post: Post, share: Share, details: Element | None, 
 
 
 def compute_content(post: Post) -> str:
-    """Return the fingerprint of a message; equal messages have the same."""
     return compute_fingerprint(json.dumps(post.build_payload(), sort_keys=True))
 
 

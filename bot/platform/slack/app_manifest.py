@@ -17,7 +17,6 @@ LINK_EVENT = "link_shared"
 
 
 def add_previews(manifest: Manifest, domain: str) -> Manifest:
-    """Return a manifest that also asks for what previews of the links of a domain need."""
     added = copy.deepcopy(manifest)
     features = added["features"]
     features["unfurl_domains"] = sorted({*features.get("unfurl_domains", ()), domain})

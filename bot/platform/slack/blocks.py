@@ -1,5 +1,3 @@
-"""Slack's blocks: escaped text, rich text, and the limits of a message."""
-
 from __future__ import annotations
 
 import math

@@ -1,5 +1,3 @@
-"""Buttons and menus below messages, and the values that they carry."""
-
 from __future__ import annotations
 
 import json
@@ -114,7 +112,6 @@ def make_details_button(pull: PullRequest) -> Element:
 
 
 def make_details_menu(pulls: Iterable[PullRequest]) -> Element | None:
-    """Return a menu of pull requests, each of which opens a window; None without any."""
     options = [
         {"text": make_plain_text(f"#{pull.number} {pull.title}", _MAX_LABEL_LENGTH), "value": _write_pull(pull)}
         for pull in {pull.number: pull for pull in pulls}.values()

@@ -107,7 +107,6 @@ def check_app_token(settings: Settings, slack: BotAccess | str, seconds: int) ->
 
 
 def check_channels(slack: BotAccess | str, uses: Mapping[str, str]) -> Iterator[Finding]:
-    """Check whether the bot can post in each channel; ``uses`` says by id what a channel is for."""
     for channel, use in uses.items():
         name = f"Channel {channel} ({use})"
         if isinstance(slack, str):

@@ -186,7 +186,6 @@ class SlackAnswerDisplay:
             self._switch_to_editing(is_open=True)
 
     def _switch_to_editing(self, *, is_open: bool) -> None:
-        """``is_open`` means that the stream may still run."""
         self._mode, self._is_open = _Mode.EDITING, is_open
 
     # --- pauses

@@ -1,5 +1,3 @@
-"""Messages of the bot about itself: to a greeting, in a channel that it joins, and as help."""
-
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -60,7 +60,6 @@ def find_pull_requests(message: Mapping[str, Any], repositories: AllowedReposito
 
 
 def _resolve(mention: Mention, repositories: AllowedRepositories) -> Reference | None:
-    """Return the pull request that a mention means; None if it is of a repository that is not allowed."""
     if mention.web and mention.web.casefold() != repositories.web.casefold():
         return None
     name = mention.repository or str(repositories.default)
@@ -81,7 +80,6 @@ def _limit_length(passages: Iterator[_Passage]) -> Iterator[_Passage]:
 
 
 def _list_passages(message: Mapping[str, Any]) -> Iterator[_Passage]:
-    """Yield the texts of a message in the order in which they are read."""
     for part in ("text", "blocks", "attachments"):
         for node in islice(_walk({part: message.get(part)}), _MAX_NODES):
             for name, value in node.items():
@@ -101,7 +99,6 @@ def _walk(root: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _read_field(node: Mapping[str, Any], name: str, value: str, *, has_numbers: bool) -> Iterator[_Passage]:
-    """Yield what a field says to a reader; nothing for fields that are not shown."""
     # an attachment's field has a title and a value; a button and an option have a value that only apps read
     is_value = name == "value" and "title" in node and "type" not in node
     if name in _ADDRESSES:

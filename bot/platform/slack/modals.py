@@ -1,5 +1,3 @@
-"""Modals that open at once and are filled when their content is built."""
-
 from __future__ import annotations
 
 import logging

@@ -1,5 +1,3 @@
-"""A request from Slack: who asked where, and the text as Slack sends it."""
-
 from __future__ import annotations
 
 import hashlib

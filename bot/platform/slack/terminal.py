@@ -1,5 +1,3 @@
-"""Slack messages and summaries as plain text, for a terminal."""
-
 from __future__ import annotations
 
 import re

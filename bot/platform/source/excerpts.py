@@ -50,7 +50,6 @@ def annotate_file(file: SourceFile, patch: str) -> tuple[DiffLine, ...] | None:
 
 
 def restore_old_text(annotated: Sequence[DiffLine]) -> str:
-    """Return the text of the file before the change."""
     return "".join(f"{line.text}\n" for line in annotated if line.mark != "+")
 
 
@@ -163,7 +162,6 @@ class SourceExcerpt:
 
 
 def mark_lines(file: SourceFile, change: ChangedFile | None) -> SourceExcerpt:
-    """Return a whole file with marks. ``change`` is None for a file that the pull request left as it was."""
     is_untouched = change is None or (change.status == "renamed" and not change.changed_lines)
     is_added = change is not None and change.status == "added"
     if change is not None and not is_untouched and not is_added:

@@ -1,5 +1,3 @@
-"""How typed values are stored: as hashes of strings and as JSON, each with a version."""
-
 from __future__ import annotations
 
 import json
@@ -68,7 +66,6 @@ class VersionedJson(Generic[T]):
             raise StoreUnavailable(NEWER_RECORDS) from error
 
     def load_or_none(self, text: str | None) -> T | None:
-        """Return the value of a text, None without a readable one. Raises StoreUnavailable for a later version."""
         try:
             return None if text is None else self.load_text(text)
         except (ValueError, UsageError):

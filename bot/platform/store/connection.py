@@ -183,8 +183,6 @@ class StoreRestarter:
 
 
 class RestartingConnection(UnixDomainSocketConnection):
-    """A connection to a socket that restarts the store if nobody listens there."""
-
     def __init__(self, *, restarter: StoreRestarter, **options: Any) -> None:
         super().__init__(**options)  # type: ignore[no-untyped-call]
         self._restarter = restarter

@@ -124,7 +124,6 @@ class DueQueue:
             self._client.zadd(self._key, {str(item): int(instant.timestamp())}, nx=True)
 
     def move(self, item: DueItem[Any], before: datetime, after: datetime) -> bool:
-        """Plan an item for ``after`` if it is still planned for ``before``; return whether it was."""
         return bool(self.move_all([(item, before, after)]))
 
     def move_all(self, moves: Sequence[tuple[DueItem[Any], datetime, datetime]]) -> int:

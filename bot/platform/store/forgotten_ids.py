@@ -29,7 +29,6 @@ def is_channel_id(text: str) -> bool:
 
 
 def _build_pattern(ids: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern of these ids where they are whole words."""
     if not ids:
         return _NO_ID
     return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, sorted(ids)))})(?![A-Za-z0-9])")
@@ -102,7 +101,6 @@ class ForgottenIds:
 
 
 def _parse_object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object of a text; None if it is none."""
     if not text.startswith("{"):
         return None
     try:

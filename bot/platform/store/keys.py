@@ -127,7 +127,6 @@ JOBS_NAMESPACE = "dramatiq"
 
 
 def find_family(key: str) -> KeyFamily | None:
-    """Return the family of a key; None for a key of Dramatiq or of other software."""
     return next((family for family in FAMILIES if family.has_key(key)), None)
 
 
@@ -158,7 +157,6 @@ class DigestKeyParts:
 
 
 def parse_digest_key(key: str) -> DigestKeyParts | None:
-    """Parse the key of a digest; return None for other keys."""
     kind, *parts = key.split(":")
     if f"{kind}:" != DIGEST_RECORD.prefix or len(parts) not in (4, 5):
         return None
@@ -198,7 +196,6 @@ def build_calls_rate(payer: str) -> str:
 
 
 def build_agent_rate(client: str) -> str:
-    """Build the name under which the calls of an agent are counted."""
     return f"mcp{_SEPARATOR}{client}"
 
 

@@ -64,7 +64,6 @@ def hold_lease(client: Redis, keys: Keyspace, name: str, *, timeout: float | Non
 
 
 def _acquire_lock(lock: Lock, timeout: float) -> bool:
-    """Wait for a lock, and return whether it was acquired within ``timeout`` seconds."""
     end, token = time.monotonic() + timeout, uuid4().hex
     while True:
         seconds = max(0.0, min(_SHUTDOWN_CHECK_SECONDS, end - time.monotonic()))

@@ -84,7 +84,6 @@ def _normalize_name(repository: Repository) -> str:
 
 
 def _list_utc_dates(since: datetime, until: datetime) -> Iterable[dt.date]:
-    """Return the UTC dates that hold a part of the time."""
     first = since.astimezone(UTC).date()
     last = (until - timedelta(microseconds=1)).astimezone(UTC).date()
     return (first + timedelta(days=n) for n in range((last - first).days + 1))

@@ -22,7 +22,6 @@ class WorkspaceOwner:
         self._key = keys.add_prefix(STORE_OWNER.build_key())
 
     def read_workspace(self) -> str | None:
-        """Return the id of the workspace, None if there is none."""
         with translate_redis_errors():
             owner = cast("bytes | None", self._client.get(self._key))
         return None if owner is None else owner.decode(errors="replace")

@@ -44,7 +44,6 @@ class RecordStore(Generic[R]):
         return [self._load_record(hashed) for hashed in hashes]
 
     def save(self, key: str, before: R, after: R) -> R:
-        """Write the fields that differ, all or none."""
         changes = self._codec.dump_changes(before, after)
         if changes:
             with translate_redis_errors(), self._client.pipeline() as pipeline:

@@ -119,7 +119,6 @@ class Store:
             self._client.set(self._name(table, parts), _dump(table, value), ex=table.lifetime)
 
     def add(self, table: Table[T], value: T, *parts: object) -> bool:
-        """Store a value unless there is one; return whether it was stored."""
         with translate_redis_errors():
             is_new = self._client.set(self._name(table, parts), _dump(table, value), ex=table.lifetime, nx=True)
         return bool(is_new)
