@@ -60,9 +60,8 @@ from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, RedisTimeo
 from bot.platform.store.due_queue import DueQueue
 from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.merge_records import HistoryStore
-from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
 from bot.platform.store.records import RecordStore
-from bot.platform.store.server import require_schema
+from bot.platform.store.server import StoreOwnership, WorkspaceOwner, require_schema
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.settings import Settings, require_secret

@@ -12,8 +12,16 @@ from bot.platform.finding import Finding
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.slack.check import BotAccess
 from bot.platform.store.connection import require_durable
-from bot.platform.store.owner import WorkspaceOwner, describe_conflict
-from bot.platform.store.server import MEMORY, check_memory, read_status, read_version, redact_address, write_sample
+from bot.platform.store.server import (
+    MEMORY,
+    WorkspaceOwner,
+    check_memory,
+    describe_conflict,
+    read_status,
+    read_version,
+    redact_address,
+    write_sample,
+)
 from bot.text import format_count
 
 STORE = "Store"

@@ -8,9 +8,8 @@ from bot.platform.slack.access import WELCOMES, Welcome
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.greetings import Greeting, HelpExample, render_greeting
 from bot.platform.slack.messages import Post
-from bot.platform.slack.modals import ModalPresenter
 from bot.platform.slack.notices import render_ask_window, render_notice
-from bot.platform.slack.replies import find_permalink
+from bot.platform.slack.replies import ModalPresenter, find_permalink
 from bot.platform.slack.requests import Audience, SlackRequest
 
 

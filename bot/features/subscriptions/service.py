@@ -47,7 +47,7 @@ from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.directory import ChannelInfo
 from bot.platform.slack.messages import Post
-from bot.platform.slack.modals import ModalPresenter
+from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import NextDigest
 from bot.platform.store.tables import Table

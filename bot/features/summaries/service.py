@@ -26,7 +26,7 @@ from bot.platform.jobs import job
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.buttons import SHARE_SUMMARY, make_details_button
-from bot.platform.slack.modals import ModalPresenter
+from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor, wait_for_result

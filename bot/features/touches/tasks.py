@@ -33,8 +33,8 @@ from bot.platform.slack.blocks import (
     make_text,
 )
 from bot.platform.slack.messenger import SlackViews
-from bot.platform.slack.modals import ModalPresenter
 from bot.platform.slack.notices import describe_error
+from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import SlackRequest
 from bot.text import format_count
 from impact.contract.models import ContractChange, MergeContract

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import Enum, auto
+from typing import Any
 
 from bot.dates import LocalDay
 from bot.errors import (
@@ -33,9 +34,10 @@ from bot.platform.slack.answers import (
     compute_fingerprint,
 )
 from bot.platform.slack.asker_notices import AskerNotices, ResponseTimes
+from bot.platform.slack.blocks import WINDOW_TOO_LATE
 from bot.platform.slack.buttons import add_buttons
 from bot.platform.slack.messages import CLOCK_SKEW, Attachment, Post
-from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from bot.platform.slack.notices import (
     add_file_note,
     add_missing_file_note,
@@ -373,3 +375,44 @@ def log_refusal(slack_request: SlackRequest, error: PrdigestError) -> None:
     """Log for operators that there is no answer, as a warning unless the asker can do something about it."""
     level = logging.INFO if is_user_mistake(error) else logging.WARNING
     log.log(level, "no answer [%s]: %s", slack_request.reference, error)
+
+
+View = dict[str, Any]
+
+
+class ModalPresenter:
+    """Service that opens modals and fills them. Both methods may raise SlackUnavailable and StoreUnavailable."""
+
+    def __init__(self, views: SlackViews, replies: ReplySender) -> None:
+        self._views = views
+        self._replies = replies
+
+    def open_modal(self, slack_request: SlackRequest, trigger: str, first: View) -> bool:
+        """Open a modal, or show ``first`` in the one that an earlier attempt opened; return whether it is open."""
+        # Slack accepts a trigger for three seconds. The asker reads it if that was too late.
+        try:
+            self._views.open_view(trigger, slack_request.key, first)
+        except SlackCallRefused as error:
+            # an earlier attempt of this job may have opened it
+            log.info("the window [%s] is not opened: %s", slack_request.reference, error)
+            if not self._views.update_view(slack_request.key, first):
+                self._replies.tell_asker(slack_request, WINDOW_TOO_LATE)
+                return False
+        return True
+
+    def fill_modal(
+        self, slack_request: SlackRequest, build: Callable[[], View], explain: Callable[[Exception], View]
+    ) -> None:
+        try:
+            with deadlines.reserve_time(self._replies.response_times.reply_reserve):
+                view = build()
+        except StoreUnavailable:
+            raise
+        except PrdigestError as error:
+            log_refusal(slack_request, error)
+            view = explain(error)
+        except Exception as error:
+            log.exception("a defect [%s]", slack_request.reference)
+            view = explain(error)
+        if not self._views.update_view(slack_request.key, view):
+            log.info("the window [%s] was closed before it was filled", slack_request.reference)

@@ -1,9 +1,9 @@
-"""What a store says of itself: of its server, its jobs, and the version of its data."""
+"""What a store says of itself: of its server, its jobs, the version of its data, and the workspace that owns it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from bot.errors import StoreUnavailable
+from bot.errors import ConfigurationError, StoreUnavailable
 from bot.platform.finding import Finding
 from bot.platform.jobs import QueueName
 from bot.platform.store.connection import require_single_server
 from bot.platform.store.errors import translate_redis_errors
-from bot.platform.store.keys import SCHEMA_VERSION, WRITE_PROBE, build_jobs_key
+from bot.platform.store.keys import SCHEMA_VERSION, STORE_OWNER, WRITE_PROBE, build_jobs_key
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from impact.text.strings import quote_input
 
@@ -160,3 +160,50 @@ def read_version(client: Redis, keys: Keyspace = UNPREFIXED) -> int | None:
     if int(version) < CURRENT_SCHEMA:
         raise StoreUnavailable(f"A prdigest before 0.1.0 wrote this store {versions}: use another REDIS_URL.")
     return int(version)
+
+
+class WorkspaceOwner:
+    """The workspace that owns a store. Both methods may raise StoreUnavailable."""
+
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+        self._client = client
+        self._key = keys.add_prefix(STORE_OWNER.build_key())
+
+    def read_workspace(self) -> str | None:
+        with translate_redis_errors():
+            owner = cast("bytes | None", self._client.get(self._key))
+        return None if owner is None else owner.decode(errors="replace")
+
+    def claim_workspace(self, workspace: str) -> str:
+        with translate_redis_errors():
+            self._client.set(self._key, workspace, nx=True)
+        return self.read_workspace() or workspace
+
+
+def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
+    """Return one sentence for the operator who uses another workspace's store."""
+    store = f"The store with the prefix {prefix}" if prefix else "The store"
+    own = "another PRDIGEST_STORE_PREFIX" if prefix else "its own PRDIGEST_STORE_PREFIX"
+    return (
+        f"{store} belongs to the workspace {owner}, but SLACK_BOT_TOKEN is for {workspace}: give this bot {own}."
+    )
+
+
+@dataclass(frozen=True)
+class StoreOwnership:
+    """Claim of a store for the workspace of the bot's token, whose id ``workspace`` asks Slack for."""
+
+    workspace_owner: WorkspaceOwner
+    workspace: Callable[[], str]
+    prefix: str
+
+    def claim_store(self) -> None:
+        """Claim the store if it has no owner. Before this returns, nothing in the store may be read or written.
+
+        Raises ConfigurationError if it belongs to another workspace, SlackCallRefused and SlackUnavailable if
+        Slack does not name the token's, and StoreUnavailable.
+        """
+        workspace = self.workspace()
+        owner = self.workspace_owner.claim_workspace(workspace)
+        if owner != workspace:
+            raise ConfigurationError(describe_conflict(owner, workspace, self.prefix))

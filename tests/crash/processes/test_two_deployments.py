@@ -12,7 +12,7 @@ from redis import Redis
 
 from bot.platform.slack.buttons import FeedbackVerdict, write_verdict
 from bot.platform.store.keyspace import Keyspace
-from bot.platform.store.owner import WorkspaceOwner
+from bot.platform.store.server import WorkspaceOwner
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import closed_port, eventually

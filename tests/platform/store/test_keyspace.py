@@ -17,8 +17,7 @@ from bot.platform.store.connection import RedisCache
 from bot.platform.store.erasure import reset_store
 from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
-from bot.platform.store.owner import StoreOwnership, WorkspaceOwner
-from bot.platform.store.server import CURRENT_SCHEMA, read_version, require_schema
+from bot.platform.store.server import CURRENT_SCHEMA, StoreOwnership, WorkspaceOwner, read_version, require_schema
 from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
 
