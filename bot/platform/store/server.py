@@ -1,4 +1,4 @@
-"""What a store says of itself: of its server, its jobs, the version of its data, and the workspace that owns it."""
+"""What a store says of itself: of its server, its jobs, the version of its data, and the workspace of its bot."""
 
 from __future__ import annotations
 
