@@ -160,10 +160,8 @@ class _ValidatingSocketModeHandler(SocketModeHandler):
 def connect_socket_mode(bolt: Bolt, app_token: str, instruments: Instruments) -> Iterator[Callable[[], bool]]:
     """Open the connection for requests without a public address. Yield a function that says whether it is open.
 
-    The connection reopens by itself when Slack closes it.
-
-    Raises:
-        SlackCallRefused, SlackUnavailable: it can't be opened.
+    The connection reopens by itself when Slack closes it. Raises SlackCallRefused, SlackUnavailable: it can't be
+    opened.
     """
     handler = _ValidatingSocketModeHandler(
         bolt, app_token, concurrency=_LISTENER_THREADS, ping_interval=_PING_INTERVAL, instruments=instruments

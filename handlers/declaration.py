@@ -122,9 +122,7 @@ class Command:
     def accept_text(self, app: App, asker: SlackRequest, text: str, audience: Audience = Audience.CHANNEL) -> None:
         """Enqueue the work that a text asks for.
 
-        Raises:
-            UsageError: the text has a mistake.
-            StoreUnavailable: the work was not enqueued.
+        Raises UsageError: the text has a mistake; StoreUnavailable: the work was not enqueued.
         """
         first, *rest = text.split(maxsplit=1) or [""]
         word = first.lower()

@@ -24,10 +24,7 @@ class PathGlobs:
     """A list of path patterns. The last match decides; a pattern that begins with ``!`` excludes.
 
     As in git, a pattern that matches the path itself takes precedence over those that match a parent folder. A
-    bracket is a set only if it holds word characters and ranges of them.
-
-    Raises:
-        re.error: a range is invalid, such as ``[z-a]``.
+    bracket is a set only if it holds word characters and ranges of them. Raises .
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:

@@ -59,10 +59,9 @@ class PostingResult:
 def post_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedDigest]) -> PostingResult:
     """Post a digest, or finish an earlier attempt. ``build`` is called only if needed.
 
-    Raises:
-        UsageError: the day is not over; a digest of half of it would stand for the whole.
-        PostingInProgress: another process works on it.
-        SlackCallRefused, SlackUnavailable: it could not be posted; a later attempt continues from there.
+    Raises UsageError: the day is not over; a digest of half of it would stand for the whole; PostingInProgress:
+    another process works on it; SlackCallRefused, SlackUnavailable: it could not be posted; a later attempt
+    continues from there.
     """
     spec, key, store, last = digest.spec, digest.key, app.digest_records.store, digest.spec.span.days[-1]
     if last.end > app.now():

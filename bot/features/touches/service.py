@@ -90,11 +90,8 @@ def judge_merges(
 
     They are judged each time by the profile as it is now: a file that uses a name may come after its change. Pull
     requests of another repository than the profile's upstream, or into another than its default branch, are left
-    out.
-
-    Raises:
-        UsageError: there is no such profile, or it was not scanned yet.
-        StoreUnavailable: the store does not answer.
+    out. Raises UsageError: there is no such profile, or it was not scanned yet; StoreUnavailable: the store does
+    not answer.
     """
     entry = app.profiles.find_entry(profile_name)
     profile, upstream = app.profiles.require_scanned(entry), str(entry.upstream).lower()

@@ -54,6 +54,5 @@ class AnswerDisplay(Protocol):
     def finish(self, text: str, below: Sequence[Mapping[str, Any]]) -> str:
         """Make this the whole answer, with blocks below it, and return the message's timestamp.
 
-        Raises:
-            SlackCallRefused, SlackUnavailable: it is unknown how much of the answer is shown.
+        Raises SlackCallRefused, SlackUnavailable: it is unknown how much of the answer is shown.
         """

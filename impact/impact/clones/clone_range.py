@@ -31,8 +31,7 @@ def read_clone_range(
 ) -> SuspectRange:
     """Read the contracts of the merges after ``since`` until ``until``: hashes, dates in UTC, or HEAD.
 
-    Raises:
-        UsageError: the clone can't be read, or an end isn't in it.
+    Raises UsageError: the clone can't be read, or an end isn't in it.
     """
     return read_contracts(trees, select_line(trees, since, until), relevance, progress)
 

@@ -71,8 +71,7 @@ class ReplayOptions:
 def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Progress) -> TouchEvaluation:
     """Replay the merges of some dates and measure how they were judged.
 
-    Raises:
-        UsageError: a clone can't be read, or has nothing at these dates.
+    Raises UsageError: a clone can't be read, or has nothing at these dates.
     """
     with ExitStack() as stack:
         upstream, downstream = clones.open_both(stack)

@@ -55,8 +55,7 @@ class Lines:
 def list_weekly_windows(lines: Lines, dates: EvaluationWindow, others: Iterable[str] = ()) -> list[ReplayWindow]:
     """Return a window for each week, without the merges of ``others``.
 
-    Raises:
-        UsageError: the downstream has no commit before the first week.
+    Raises UsageError: the downstream has no commit before the first week.
     """
     windows, gone = [], set(others)
     for begin, end in _divide_weeks(dates):

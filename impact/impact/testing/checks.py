@@ -19,12 +19,9 @@ def check_rows(
 ) -> Callable[[Callable[..., None]], Callable[[], None]]:
     """Make one test of a check that takes the values of a row, for a test each costs more than most of them do.
 
-    Args:
-        rows: a tuple of values, or the only value, for each row: by its name, or in a list of rows without.
-        more: lists of further values, each of which is combined with each row.
-
-    Raises:
-        AssertionError: rows failed; they are named with what their checks said.
+    Args: rows: a tuple of values, or the only value, for each row: by its name, or in a list of rows without.
+    more: lists of further values, each of which is combined with each row. Raises AssertionError: rows failed;
+    they are named with what their checks said.
     """
     named = (
         rows.items()

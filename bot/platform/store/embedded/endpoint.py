@@ -50,9 +50,8 @@ def _is_short_enough(path: Path) -> bool:
 def link_socket(state: Path) -> None:
     """Create the link to the socket of a state directory if its own path is too long.
 
-    Raises:
-        OSError: it can't be created.
-        StoreUnavailable: its folder belongs to another user, as may be in the shared /tmp.
+    Raises OSError: it can't be created; StoreUnavailable: its folder belongs to another user, as may be in the
+    shared /tmp.
     """
     path, target = get_socket_path(state), state.resolve() / SOCKET_FILE
     if path == target:
