@@ -121,9 +121,7 @@ def answer_contract(app: App, asker: SlackRequest, request: ContractRequest, aud
     app.replies.give_answer(asker, "contract", audience, make, started)
 
 
-@job("long_contract", QueueName.LONG, LONG_RETRIES)
-def answer_long_contract(app: App, asker: SlackRequest, request: ContractRequest, audience: Audience) -> None:
-    answer_contract.run(app, asker, request, audience)
+answer_long_contract = job("long_contract", QueueName.LONG, LONG_RETRIES)(answer_contract.run)
 
 
 @job("deprecations")
@@ -168,9 +166,7 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
     app.replies.give_answer(asker, "touches", audience, make, started)
 
 
-@job("long_touches", QueueName.LONG, LONG_RETRIES)
-def answer_long_touches(app: App, asker: SlackRequest, request: TouchesRequest, audience: Audience) -> None:
-    answer_touches.run(app, asker, request, audience)
+answer_long_touches = job("long_touches", QueueName.LONG, LONG_RETRIES)(answer_touches.run)
 
 
 @job("touch_score")
