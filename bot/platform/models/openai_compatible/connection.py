@@ -117,6 +117,9 @@ class OpenAIConnection:
                     self._limit.note_timeout()
                 raise
             self._limit.note_answer()
+        if message.has_reasoning:
+            # so its first turn need not be held back
+            self._marked_models.add(prompt.model)
         if not with_format:
             # if this had been refused too, the format would not have been the reason
             self._note_refused_format()

@@ -10,7 +10,14 @@ from typing import Any
 
 from bot.errors import ModelBusy, ModelRefusal
 from bot.platform.models import ChatEvent, TextDelta, ToolCall, Turn, TurnEnd, TurnUsage, failures
-from bot.platform.models.openai_compatible.client import TOO_LARGE, CallPart, Delta, Reply, WrongService
+from bot.platform.models.openai_compatible.client import (
+    TOO_LARGE,
+    CallPart,
+    Delta,
+    Reply,
+    ServerRefusal,
+    WrongService,
+)
 from bot.platform.models.openai_compatible.markup import MarkupFilter, extract_json
 from bot.usage import Usage
 
@@ -48,21 +55,29 @@ class TurnReader:
     def read_events(self, replies: Iterator[Reply]) -> Iterator[ChatEvent]:
         """Yield the events. Raises WrongService, ServerRefusal, UnparsedCall, ModelRefusal and ModelBusy."""
         usage: Usage | None = None
-        for number, reply in enumerate(replies):
-            if number == 0:
-                # the server has read the prompt, however the turn ends
-                yield TurnUsage(estimate_usage(self._prompt_tokens, 0))
-            if reply.usage:
-                usage, self.is_estimated = reply.usage.convert_usage(), False
+        try:
+            for number, reply in enumerate(replies):
+                if number == 0:
+                    # the server has read the prompt, however the turn ends
+                    yield TurnUsage(estimate_usage(self._prompt_tokens, 0))
+                if reply.usage:
+                    usage, self.is_estimated = reply.usage.convert_usage(), False
+                    yield TurnUsage(usage)
+                choice = next((each for each in reply.choices if each.index == 0), None)
+                if choice:
+                    self._finish_reason = choice.finish_reason or self._finish_reason
+                    yield from self._read_delta(choice.delta or Delta())
+            if usage is None:
+                usage = estimate_usage(self._prompt_tokens, self._length)
                 yield TurnUsage(usage)
-            choice = next((each for each in reply.choices if each.index == 0), None)
-            if choice:
-                self._finish_reason = choice.finish_reason or self._finish_reason
-                yield from self._read_delta(choice.delta or Delta())
-        if usage is None:
-            usage = estimate_usage(self._prompt_tokens, self._length)
-            yield TurnUsage(usage)
-        yield from self._finish(is_cut=check_end(self._finish_reason, self._refusal, usage))
+            is_cut = check_end(self._finish_reason, self._refusal, usage)
+        except (ModelBusy, WrongService, ServerRefusal):
+            if usage is None and self._length:
+                yield TurnUsage(estimate_usage(self._prompt_tokens, self._length))
+            # what is known to be no reasoning stays, although the turn has no end
+            yield from self._pass_on(self._filter.end(is_whole=False))
+            raise
+        yield from self._finish(is_cut=is_cut)
 
     def _read_delta(self, delta: Delta) -> Iterator[ChatEvent]:
         self._length += delta.length

@@ -1,8 +1,10 @@
 """Turns of an OpenAI-compatible server: text as it comes, rounds of calls, and reasoning that nobody sees."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,8 +15,10 @@ from bot.platform.models import TextDelta, TextPart, Turn
 from bot.platform.models.answers import build_schema
 from bot.usage import NO_USAGE
 from tests.emulators.claude.script import (
+    Cut,
     Hang,
     Json,
+    MidStreamError,
     Stall,
     Step,
     Text,
@@ -22,6 +26,7 @@ from tests.emulators.claude.script import (
     ToolUses,
     Truncated,
     review_answer,
+    summary_answer,
     suspicion,
 )
 from tests.emulators.openai_compatible.replies import Reasoning
@@ -29,7 +34,14 @@ from tests.emulators.openai_compatible.server import OpenAIEmulator
 from tests.helpers.talks import Reply, converse
 from tests.platform.models.claude.test_chat import Ear
 from tests.platform.models.model_steps import CLEAN, HALF, STEPS, Told
-from tests.platform.models.openai_compatible.asking import CHAT, answer_calls, open_model, talk, talk_failure
+from tests.platform.models.openai_compatible.asking import (
+    CHAT,
+    PROMPT,
+    answer_calls,
+    open_model,
+    talk,
+    talk_failure,
+)
 
 WORDS = "Requests are counted once, because the counter moved to the only place that counts. " * 5
 REASONINGS: tuple[Reasoning, ...] = ("", "reasoning", "reasoning_content", "marked", "unmarked")
@@ -186,6 +198,31 @@ def test_a_report_has_its_schema_with_tools_and_without(
 
 
 # --- failures
+
+
+@pytest.mark.parametrize("end", [Cut, partial(Cut, clean=True), MidStreamError])
+@pytest.mark.parametrize(
+    ("thought", "kept"), [("<think>\nSECRET</think>\n", WORDS), ("SECRET</think>", WORDS), ("", "")]
+)
+def test_what_came_of_a_turn_that_breaks_off_is_kept_unless_it_may_be_reasoning(
+    model_server: OpenAIEmulator, end: Callable[[str], Step], thought: str, kept: str
+) -> None:
+    model_server.script(end(thought + WORDS))
+    ear = Ear()
+    with open_model(model_server.address) as model, pytest.raises(ModelBusy) as caught:
+        converse(model, CHAT, ear)
+    assert ear.text.strip() == kept.strip()
+    # what was written is paid for, too
+    assert caught.value.usage.output * 4 > len(WORDS)
+
+
+def test_the_habit_of_a_model_is_known_from_answers_before_its_first_turn(model_server: OpenAIEmulator) -> None:
+    model_server.reasoning = "reasoning_content"
+    model_server.script(Json(summary_answer()), Text(WORDS))
+    with open_model(model_server.address) as model:
+        model.complete(replace(PROMPT, model=CHAT.model))
+        model_server.reasoning = ""
+        assert len(deltas(converse(model, CHAT))) > 10
 
 
 @pytest.mark.slow
