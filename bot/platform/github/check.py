@@ -10,6 +10,7 @@ from github import GithubException
 from github.Requester import Requester
 
 from bot.errors import ConfigurationError, GitHubUnavailable, PrdigestError
+from bot.platform.cleaning import clean_line
 from bot.platform.finding import Finding
 from bot.platform.github.client import (
     WRONG_SERVER,
@@ -30,6 +31,7 @@ _FEW_CALLS = 200
 _ACCESS_QUERY = """
 query Read($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) {
+    nameWithOwner
     pullRequests(states: MERGED, first: 1) { nodes { number } }
     defaultBranchRef { name }
   }
@@ -114,6 +116,10 @@ def _check_repository(requester: Requester, name: str, repository: Repository, s
         node = data["repository"]
         if node.get("pullRequests") is None:
             raise GraphQLError([{"type": "FORBIDDEN", "message": "no pull requests"}])
+    present = clean_line(node.get("nameWithOwner"))
+    if present and present.lower() != str(repository).lower():
+        advice = "It is read by the name in the settings, under which all that is known of it is kept: leave it."
+        return Finding.build_note(name, f"renamed to {present}", advice)
     if node.get("defaultBranchRef") is not None:
         return Finding.build_success(name, "the token can read pull requests and contents")
     problem = "the token can read pull requests, but not contents: digests will say that the count is not checked"

@@ -13,6 +13,7 @@ from typing import Any
 from bot.dates import LocalDay
 from bot.errors import GitHubUnavailable, PullRequestNotFound, RateLimited
 from bot.platform.cleaning import (
+    clean_hash,
     clean_line,
     parse_count,
     parse_files,
@@ -23,7 +24,14 @@ from bot.platform.cleaning import (
 )
 from bot.platform.github.client import GitHubClient, find_gaps, is_subject_missing
 from bot.platform.github.errors import GraphQLError, UnreadableResponse, translate_github_errors
-from bot.platform.github.queries import HISTORY_QUERY, PAST_QUERY, RECENT_QUERY, SINGLE_QUERY, parse_pull_request
+from bot.platform.github.queries import (
+    HISTORY_QUERY,
+    PAST_QUERY,
+    RECENT_QUERY,
+    SINGLE_QUERY,
+    build_commits_query,
+    parse_pull_request,
+)
 from bot.platform.pulls.models import PullRequest, Reference, sort_newest_first
 from bot.platform.pulls.sources import CountCheck, DayMerges
 from impact.repository import Repository
@@ -63,7 +71,7 @@ class GitHubPullRequests:
                 for node in nodes
                 if (number := parse_number(node.get("number"))) and walk.is_of_day(node)
             }
-            branch, committed = walk.read_branch(place)
+            branch, committed, unlinked = walk.read_branch(place)
         # a walk loses a pull request that is updated between two pages, and a search one that its index lacks yet
         missing = (committed or frozenset()) - set(listed)
         for number in [*sorted(incomplete & set(listed)), *sorted(missing)][:_MAX_EXTRA_FETCHES]:
@@ -83,12 +91,13 @@ class GitHubPullRequests:
                 listed[number] = pull
         left_out = tuple(sorted(incomplete & set(listed)))
         if committed is None:
-            check = CountCheck(None, "the default branch", unreadable, incomplete=left_out)
+            check = CountCheck(None, "the default branch", unreadable, incomplete=left_out, unlinked=unlinked)
         else:
             # the commits of the default branch do not show merges into others: those count as they were listed
             elsewhere = {number for number, pull in listed.items() if pull.base != branch}
             source = f"the commits of {branch}"
-            check = CountCheck(len(committed | elsewhere), source, unreadable, incomplete=left_out)
+            counted = len(committed | elsewhere)
+            check = CountCheck(counted, source, unreadable, incomplete=left_out, unlinked=unlinked)
         pulls = tuple(replace(pull, web=self.client.web) for pull in listed.values())
         return DayMerges(sort_newest_first(pulls), check)
 
@@ -145,8 +154,7 @@ class _DayWalk:
         """Search, one query per hundred: for a day long past, walking back by update takes too long."""
         first = self._query_past(self.day.start, self.day.end, None)
         name = parse_node(first["repository"]).get("nameWithOwner")
-        if isinstance(name, str) and not self.renamed and name.lower() != str(self.repository).lower():
-            _report_rename(str(self.repository), name)
+        if isinstance(name, str) and not self.renamed and self._report_rename(name):
             return replace(self, renamed=str(Repository.parse(name))).list_by_search()
         nodes = list(self._iterate_results(parse_node(first["search"]), self.day.start, self.day.end))
         return nodes, parse_node(first["repository"])
@@ -189,21 +197,45 @@ class _DayWalk:
             page = parse_node(self._query_past(start, end, after)["search"])
             yield from parse_nodes(page)
 
-    def read_branch(self, place: Node) -> tuple[str, frozenset[int] | None]:
-        """Return the default branch, and the numbers of the day's merges in its commits, None without commits."""
+    def read_branch(self, place: Node) -> tuple[str, frozenset[int] | None, tuple[str, ...]]:
+        """Return the default branch, and the numbers of the day's merges in its commits, None without commits.
+
+        The hashes are those of commits whose pull requests GitHub does not say when it is asked again.
+        """
+        if isinstance(present := place.get("nameWithOwner"), str):
+            self._report_rename(present)
         branch = parse_node(place.get("defaultBranchRef"))
         name, commits = clean_line(branch.get("name")), parse_node(parse_node(branch.get("target")).get("history"))
         own = place.get("id")
         if not commits or not isinstance(own, str):
-            return name, None
+            return name, None, ()
+        nodes = [*self._iterate_commits(commits)]
+        again = self._load_commits([oid for node in nodes if (oid := _find_unlinked(node))][:_MAX_EXTRA_FETCHES])
+        nodes = [again.get(_find_unlinked(node), node) for node in nodes]
         linked = (
             pull
-            for node in self._iterate_commits(commits)
+            for node in nodes
             for pull in parse_nodes(node.get("associatedPullRequests"))
             if parse_node(pull.get("repository")).get("id") == own
         )
         numbers = (parse_number(pull.get("number")) for pull in linked if self.is_of_day(pull))
-        return name, frozenset(number for number in numbers if number)
+        unlinked = tuple(oid for node in nodes if (oid := _find_unlinked(node)))
+        return name, frozenset(number for number in numbers if number), unlinked
+
+    def _load_commits(self, hashes: Sequence[str]) -> dict[str, Node]:
+        """Return commits by their hashes, in one call."""
+        if not hashes:
+            return {}
+        asked = {f"c{index}": oid for index, oid in enumerate(hashes)}
+        data, _ = self.client.run_partial_query(build_commits_query(len(asked)), self.repository, asked)
+        return {oid: parse_node(parse_node(data["repository"]).get(field)) for field, oid in asked.items()}
+
+    def _report_rename(self, present: str) -> bool:
+        """Return whether the repository has another name now, which operators are told once in a process."""
+        is_other = present.lower() != str(self.repository).lower()
+        if is_other:
+            _log_rename(str(self.repository), present)
+        return is_other
 
     def _iterate_commits(self, page: Node) -> Iterator[Node]:
         yield from parse_nodes(page)
@@ -219,9 +251,13 @@ class _DayWalk:
         return merged_at is not None and merged_at in self.day
 
 
+def _find_unlinked(commit: Node) -> str:
+    """Return the hash of a commit of which GitHub does not say the pull requests; else an empty text."""
+    return clean_hash(commit.get("oid")) if commit.get("associatedPullRequests") is None else ""
+
+
 @cache
-def _report_rename(before: str, now: str) -> None:
-    """Tell the operator, once in a process."""
+def _log_rename(before: str, now: str) -> None:
     log.warning("%s was renamed to %s, and is read by its earlier name", before, clean_line(now))
 
 

@@ -42,11 +42,11 @@ fragment Facts on PullRequest {
 # the commits of the default branch name the pull requests they came from: this count depends neither on the
 # order of updates nor on the search index. Those of forks that took the commit over are among them
 _HISTORY_FIELDS = """
-  id
+  id nameWithOwner
   defaultBranchRef { name target { ... on Commit {
     history(since: $since, until: $until, first: 100, after: $commitsAfter) {
       pageInfo { hasNextPage endCursor }
-      nodes { associatedPullRequests(first: 5) { nodes { number mergedAt repository { id } } } }
+      nodes { oid associatedPullRequests(first: 5) { nodes { number mergedAt repository { id } } } }
     }
   } } }
 """
@@ -83,7 +83,7 @@ query Past(
     nodes { ...Facts }
   }
   repository(owner: $owner, name: $name) {
-    id nameWithOwner
+    nameWithOwner
     ... @include(if: $count) {"""
     + _HISTORY_FIELDS
     + """}

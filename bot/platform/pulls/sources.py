@@ -106,7 +106,8 @@ class CountCheck:
     """The number of merges by an independent source, None if it is unavailable, and the name of that source.
 
     ``unread`` records of GitHub's list are malformed and name no pull request or no merge time. Of those with the
-    numbers ``incomplete`` GitHub left out facts, such as labels. ``note`` is a clause on why there is no count, if
+    numbers ``incomplete`` GitHub left out facts, such as labels. Of the commits ``unlinked`` it does not say which
+    pull requests they are of. ``note`` is a clause on why there is no count, if
     that is known.
     """
 
@@ -115,6 +116,7 @@ class CountCheck:
     unread: int = 0
     note: str = ""
     incomplete: tuple[int, ...] = ()
+    unlinked: tuple[str, ...] = ()
 
     def describe_caveats(self, listed: int) -> str:
         """Return as a clause how the counts differ, or that there is none; empty if they agree."""
@@ -127,8 +129,14 @@ class CountCheck:
         if self.unread:
             parts.append(f"{format_count(self.unread, 'merge')} in GitHub's list could not be read")
         if self.incomplete:
-            numbers = ", ".join(f"#{number}" for number in self.incomplete[:_MAX_NUMBERS])
-            others = len(self.incomplete) - _MAX_NUMBERS
-            more = f" and {others} more" if others > 0 else ""
-            parts.append(f"GitHub left out labels, author or commit of {numbers}{more}, so a filter may miss them")
+            numbers = _list_some([f"#{number}" for number in self.incomplete])
+            parts.append(f"GitHub left out labels, author or commit of {numbers}, so a filter may miss them")
+        if self.unlinked:
+            commits = _list_some([commit[:10] for commit in self.unlinked])
+            parts.append(f"GitHub does not say which pull request was merged as {commits}")
         return "; ".join(parts)
+
+
+def _list_some(names: Sequence[str]) -> str:
+    others = len(names) - _MAX_NUMBERS
+    return ", ".join(names[:_MAX_NUMBERS]) + (f" and {others} more" if others > 0 else "")

@@ -83,6 +83,14 @@ def test_a_repository_that_is_not_there_does_not_hide_the_next(github: GitHubEmu
     ]
 
 
+def test_a_repository_with_another_name_is_told(github: GitHubEmulator) -> None:
+    github.store.rename(str(ENGINE), "elsewhere/motor")
+    lines, _ = probe_github(github.url, ENGINE)
+    assert lines[2].startswith(
+        "- GitHub octo/engine: renamed to elsewhere/motor -> It is read by the name in the settings"
+    )
+
+
 def test_a_github_that_falls_silent_is_asked_no_more(github: GitHubEmulator) -> None:
     github.fail_next("hang_up", match="/graphql")
     lines, _ = probe_github(github.url, ENGINE, OTHER)

@@ -324,6 +324,31 @@ def test_of_many_gaps_some_are_asked_for_and_all_others_told(github: ScriptedGit
     assert merged.caveat.endswith("#27, #28 and 12 more, so a filter may miss them")
 
 
+def unlink(body: dict[str, Any], *commits: str) -> None:
+    """Leave out which pull requests these commits are of, wherever they are in an answer."""
+    place = body["data"]["repository"]
+    there = ((place.get("defaultBranchRef") or {}).get("target") or {}).get("history", {}).get("nodes", [])
+    for node in [*there, *(value for name, value in place.items() if name[0] == "c" and value)]:
+        if node["oid"] in commits:
+            node["associatedPullRequests"] = None
+    body["errors"] = [{"type": LIMITS, "path": ["repository", "x"], "message": "Limits exceeded."}]
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+@pytest.mark.parametrize("stays", [False, True])
+def test_a_commit_without_its_pull_request_is_asked_for_again_then_told(
+    github: ScriptedGitHub, now: datetime, *, stays: bool
+) -> None:
+    github.add(REPO, *of_day(1, 2))
+    commit = github.pulls(now).list_merged(REPOSITORY, DAY).pulls[0].commit
+    github.calls.clear()
+    github.after = lambda answered, body: unlink(body, commit) if stays or answered == 1 else None
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
+    assert (numbers(merged), github.queries) == ([2, 1], 2)
+    unlinked = f"GitHub does not say which pull request was merged as {commit[:10]}"
+    assert (unlinked in merged.caveat, merged.caveat == "") == (stays, not stays)
+
+
 @pytest.mark.parametrize("path", [["repository", "pullRequests"], ["repository", "pullRequests", "nodes"]])
 def test_a_list_that_is_null_is_no_day_without_merges(github: ScriptedGitHub, path: list[str]) -> None:
     github.add(REPO, *of_day(1, 2))
@@ -391,14 +416,16 @@ def test_a_renamed_repository_is_read_by_the_name_that_is_known_here(
     """Else nothing that was kept by it would be found again."""
     github.add(REPO, *of_day(7, 8))
     before = github.pulls(now).list_merged(REPOSITORY, DAY)
-    github.store.rename(REPO, "elsewhere/motor")
+    # it is told once in a process
+    present = "elsewhere/motor" if now is LONG_AFTER else "elsewhere/drive"
+    github.store.rename(REPO, present)
     merged = github.pulls(now).list_merged(REPOSITORY, DAY)
     assert merged == before
     assert github.pulls(now).fetch_pull_request(REPOSITORY, 7) == before.pulls[1]
     # which GitHub's REST API answers by the new address
     assert github.pulls(now).load_files(before.pulls[1]).files
     github.pulls(now).list_merged(REPOSITORY, DAY)
-    assert caplog.text.count("was renamed to elsewhere/motor") == (1 if now is LONG_AFTER else 0)
+    assert caplog.text.count(f"was renamed to {present}") == 1
 
 
 def test_an_open_pull_request_can_be_had_by_its_number(github: ScriptedGitHub) -> None:
