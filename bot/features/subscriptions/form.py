@@ -128,7 +128,9 @@ def _render_fields(
     blocks = [
         _make_input(REPOSITORY, "Repository", _make_select(repository_options, str(shown.repository))),
         _make_input(WHERE, "Where", places),
-        _make_input(CHANNEL, "Channel", channels, is_optional=True, hint="Leave it empty if it goes to you only."),
+        _make_input(
+            CHANNEL, "Channel", channels, is_optional=True, hint="Only needed if the digest goes to a channel."
+        ),
         _make_input(AT, "At", {"type": "timepicker", "initial_time": f"{timing.at:%H:%M}"}),
         _make_input(ZONE, "Time zone", {"type": "external_select", "min_query_length": 0, "initial_option": zone}),
         _make_input(DAYS, "Days", days),

@@ -97,6 +97,7 @@ export function shown(list, pieces, seen) {
   }
   if (isNew && pieces.length) {
     list.dataset.was = list.dataset.of;
+    delete list.dataset.follow;
     const unread = pieces.findIndex((piece) => Number(piece.key) > Number(seen));
     if (unread < 0) toTheLast(list);
     else list.scrollTop = list.children[unread].offsetTop - 48;
