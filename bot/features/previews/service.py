@@ -234,11 +234,10 @@ def build_cards(app: App, targets: Sequence[Target], channel: str) -> dict[Targe
         try:
             name = get_channel_profile(app, channel, target.repository)
             profile = app.profiles.get_profile(name) if name else None
-            card = (
-                _build_range(app, target, profile)
-                if isinstance(target, CommitRange)
-                else _build_pull(app, target, profile)
-            )
+            if isinstance(target, CommitRange):
+                card: PullCard | RangeCard | None = attempt(str(target), _build_range, app, target, profile)
+            else:
+                card = attempt(str(target), _build_pull, app, target, profile)
         except StoreUnavailable:
             raise
         except PrdigestError as error:

@@ -120,5 +120,18 @@ def test_an_open_pull_request_has_no_outcome(desk: Desk) -> None:
     assert desk.history.spans == []
 
 
+def test_a_link_that_meets_a_defect_leaves_the_others(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    fetch = desk.pulls.fetch_pull_request
+
+    def fail(repository: Repository, number: int) -> PullRequest:
+        if number == 2:
+            raise RuntimeError("planted")
+        return fetch(repository, number)
+
+    desk.app.__dict__["pulls"] = SimpleNamespace(fetch_pull_request=fail, load_files=desk.pulls.load_files)
+    assert [*desk.outcomes(1, 2, 3)] == [1, 3]
+    assert any(record.exc_info and "planted" in str(record.exc_info[1]) for record in caplog.records)
+
+
 def test_a_link_without_a_card_leaves_the_others(desk: Desk) -> None:
     assert desk.outcomes(404, 2) == {2: (20, "reverted")}

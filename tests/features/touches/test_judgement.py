@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any, NoReturn, cast
 
 import pytest
 from redis import Redis
 
 from bot.app import App
 from bot.errors import RateLimited, TimeLimitExceeded, UsageError
+from bot.features.digest.service import read_touches
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.service import judge_merges
 from bot.features.touches.upgrade import find_pin, plan_upgrade
@@ -27,6 +29,18 @@ from tests.helpers.doubles import KnownPulls
 from tests.helpers.worlds import ScriptedGitHub
 
 KNOWN, OTHER = "a1" * 20, "b2" * 20
+
+
+class Planted:
+    """Fails whoever asks it anything."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise RuntimeError("planted")
+
+    def __iter__(self) -> NoReturn:
+        raise RuntimeError("planted")
+
+    __len__ = __iter__
 
 
 @pytest.fixture
@@ -67,6 +81,19 @@ def test_a_merge_that_cannot_be_read_takes_one_call(app: App, github: ScriptedGi
     assert [contract.number for contract in contracts] == [2, 3]
     assert [file.path for file in contracts[1].unread] == ["engine/core.py"]
     assert len(github.calls) == 2
+
+
+def test_a_defect_costs_a_digest_what_touches_and_the_merge_that_meets_it_alone_its_own(
+    app: App, github: ScriptedGitHub, caplog: pytest.LogCaptureFixture
+) -> None:
+    pulls = [add_merge(github, number) for number in (2, 3)]
+    bad = replace(pulls[1], files=cast("Any", Planted()))
+    day = read_touches(app, "ascend", [pulls[0], bad])
+    assert (set(day.numbers), [len(each.unread) for each in day.contracts]) == ({2}, [0, 1])
+    app.__dict__["profiles"] = Planted()
+    assert read_touches(app, "ascend", pulls).problem == "what touches ascend is not known: reading it failed"
+    told = [str(record.exc_info[1]) for record in caplog.records if record.exc_info]
+    assert told == ["planted", "planted"]
 
 
 def test_merges_of_another_repository_are_left_out(app: App, github: ScriptedGitHub) -> None:

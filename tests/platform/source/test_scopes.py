@@ -2,6 +2,7 @@ import ast
 import sysconfig
 from pathlib import Path
 from textwrap import dedent
+from typing import NoReturn
 
 import pytest
 from hypothesis import given
@@ -32,6 +33,23 @@ PYTHON: dict[str, tuple[str, list[Lines]]] = {
     "what is not Python": ("def f(:\n", []),
     "nothing": ("", []),
 }
+
+
+class Trap(str):
+    """A text that fails whoever reads it."""
+
+    __slots__ = ()
+
+    def _fail(self, *_: object) -> NoReturn:
+        raise RuntimeError("planted")
+
+    __hash__ = count = replace = _fail
+
+
+@pytest.mark.parametrize("path", ["a/b.py", "kernel.cu"])
+def test_a_file_that_fails_has_no_scopes(path: str, caplog: pytest.LogCaptureFixture) -> None:
+    assert list_scopes(path, Trap("void f() {\n}\n")) == ()
+    assert any(record.exc_info and "planted" in str(record.exc_info[1]) for record in caplog.records)
 
 
 @pytest.mark.parametrize(("text", "scopes"), PYTHON.values(), ids=PYTHON)

@@ -56,7 +56,7 @@ _PARSER_ADVICE = (
 )
 _LIMIT_NOTE = (
     "The model's server did not answer in time what it got at once: it gets half as much, and more again as it "
-    "answers. Set PRDIGEST_CONCURRENCY to the number of its slots."
+    "answers. How much it takes is only estimated so. Set PRDIGEST_CONCURRENCY to the number of its slots."
 )
 _ESTIMATE_NOTE = "The model's server reports no token counts: they are estimated from the length of the texts."
 
