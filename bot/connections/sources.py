@@ -132,31 +132,25 @@ class Sources(Protocol):
     def pulls(self) -> PullRequests: ...
 
     @property
-    def background(self) -> PullRequestBackground | None:
-        """The source of discussions, and of the pull requests of commits."""
+    def background(self) -> PullRequestBackground | None: ...
 
     @property
-    def source_files(self) -> SourceFiles | None:
-        """The source of whole files at a commit."""
+    def source_files(self) -> SourceFiles | None: ...
 
     @property
-    def source_versions(self) -> SourceVersionReader | None:
-        """The source of files before and after a commit."""
+    def source_versions(self) -> SourceVersionReader | None: ...
 
     @property
-    def source_trees(self) -> GitHubTrees | None:
-        """The source of the list of all files of a repository."""
+    def source_trees(self) -> GitHubTrees | None: ...
 
     @property
     def releases(self) -> Releases | None: ...
 
     @property
-    def model(self) -> Model | None:
-        """The model that writes summaries and overviews."""
+    def model(self) -> Model | None: ...
 
     @property
-    def chat(self) -> ChatModel | None:
-        """The model that answers questions."""
+    def chat(self) -> ChatModel | None: ...
 
     @property
     def has_model(self) -> bool:
@@ -174,8 +168,7 @@ class Sources(Protocol):
         """The copies of repositories that are brought up to date before a digest."""
 
     @property
-    def source_search(self) -> MirrorReader | None:
-        """The search over all files of a repository."""
+    def source_search(self) -> MirrorReader | None: ...
 
     def get_written_review(self, pull: PullRequest) -> BugReview | None:
         """Return the review for bugs that was written for a pull request of a sample; None elsewhere."""
@@ -186,8 +179,7 @@ class Sources(Protocol):
     def open_sources(self) -> None:
         """Open everything now that the first use would otherwise open. This may take time."""
 
-    def close(self) -> None:
-        """Close everything that was opened."""
+    def close(self) -> None: ...
 
 
 class LiveSources:
