@@ -14,6 +14,8 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
+from bot.features.glossary import simplify_chinese
+
 # of 1: above it are what means the same, below it what is foreign, as tests/demo/test_likeness.py measures
 MIN_LIKENESS = 0.76
 _MIN_CHIP_LIKENESS = 0.2
@@ -34,7 +36,11 @@ _NUMBER = re.compile(r"(?:https?://\S{1,200}/pull/|#)(\d{1,9})\b|\b(\d{5,9})\b",
 _WRAPPED = re.compile(r"(?<!\n)\n(?!\n|- ) *")
 _OTHER_DAY = re.compile(r"(?!2026-02-28)\d{4}-\d\d-\d\d", re.A)
 _WORD = re.compile(r"#n\b|[㐀-鿿]+|(?:(?![㐀-鿿])\w)+")
-_NEGATION = re.compile(r"\b(?:not|no|none|nothing|never|without|cannot|nicht|keine?n?|nichts|ohne)\b|(?<!有)没|不")
+_NEGATION = re.compile(
+    r"\b(?:not|no|none|nothing|never|without|cannot|nicht|keine?n?|nichts|ohne)\b"
+    # "能不能" asks, and denies nothing
+    r"|(?<!有)没|(?:^|(?<=(.)))不(?!\1)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +95,8 @@ class AnswerBook:
         # of Chinese, in which no words are apart, they are cut out
         self._cut = re.compile("|".join(sorted(self._known["zh"], key=len, reverse=True)))
         self._alike = {word: line.split()[0] for line in words["alike"] for word in line.split()}
+        self._replacements = {word: line.split()[0] for line in words["zh"]["same"] for word in line.split()[1:]}
+        self._replaced = re.compile("|".join(self._replacements))
         self._none, self._orders = data["none"], data["orders"]
         self._order = re.compile(self._orders["pattern"], re.I)
         self.bands, self.quotes = data["bands"], data["quotes"]
@@ -104,6 +112,7 @@ class AnswerBook:
     def read(self, question: str, *, learn: bool = False) -> Asked:
         """Read a question: without words that say nothing, and with one for those that mean the same."""
         text = unicodedata.normalize("NFKC", question[:_MAX_LENGTH]).casefold()
+        text = self._replaced.sub(lambda match: self._replacements[match[0]], simplify_chinese(text))
         numbers = tuple(int(match[1] or match[2]) for match in _NUMBER.finditer(text))
         text = _OTHER_DAY.sub(" otherday ", _NUMBER.sub(f" {ANY_NUMBER} ", text))
         text = text.replace("how many", "many").replace("you use", "yours")

@@ -46,6 +46,15 @@ _LEADS = {"en": "", "de": "Auf Englisch, wie in meinen Nachrichten: ", "zh": "�
 _CODE = re.compile(r"`[^`\s]+`|[_/=<>{}]|\w[.(]\w?|--|[a-z][A-Z]")
 
 
+# characters of Traditional Chinese that questions have, and the simplified ones
+_SIMPLIFIED = str.maketrans(
+    "麼嗎們裡裏變壞預設會動併總結幫響碼這個為說還後請問該應當開關對過從來時間現經處發種點無級機測試錯誤選項參數刪復據讓與給"
+    "實嚴範圍歸檔類單雙幾條題議釋義詞語寫讀認準備資訊網連線環險風鑒優於麽檢視誰書產結啟種標記錄億頁邊務執",
+    "么吗们里里变坏预设会动并总结帮响码这个为说还后请问该应当开关对过从来时间现经处发种点无级机测试错误选项参数删复据让与给"
+    "实严范围归档类单双几条题议释义词语写读认准备资讯网连线环险风鉴优于么检视谁书产结启种标记录亿页边务执",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """An entry. ``is_label`` if the word that leads to it names no thing, such as "riskiest"."""
@@ -92,7 +101,7 @@ def explain_asked(question: str) -> str | None:
     text = unicodedata.normalize("NFKC", question[: _MAX_LENGTH + 1]).replace(
         "\N{RIGHT SINGLE QUOTATION MARK}", "'"
     )
-    text = " ".join(text.split()).strip(" ?!.。")
+    text = simplify_chinese(" ".join(text.split()).strip(" ?!.。"))
     if len(text) > _MAX_LENGTH or _CODE.search(text):
         return None
     for asks, is_thing in ((_ASKS_MEANING, False), (_ASKS_THING, True)):
@@ -104,6 +113,10 @@ def explain_asked(question: str) -> str | None:
                 if term and term.is_in_messages and not is_question_of_day:
                     return _LEADS[language] + term.render()
     return None
+
+
+def simplify_chinese(text: str) -> str:
+    return text.translate(_SIMPLIFIED)
 
 
 def _normalize(word: str) -> str:
