@@ -380,7 +380,8 @@ class App:
         )
 
     def _build_timeline(self, list_day: DayLister) -> MergeTimeline:
-        return MergeTimeline(lambda: self.merge_history, list_day, self.now, self.paths.get_path_classes)
+        classes, is_sample = self.paths.get_path_classes, bool(self.sources.stands_in)
+        return MergeTimeline(lambda: self.merge_history, list_day, self.now, classes, is_sample=is_sample)
 
     # --- digests
 

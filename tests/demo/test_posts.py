@@ -28,14 +28,13 @@ from tests.features.subscriptions.test_form import OLD, make_submission, render_
 from tests.features.subscriptions.test_view import DUE, ENGINE, FIXED
 from tests.features.test_home_page import WELL
 from tests.helpers.builders import REPOSITORY
-from tests.platform.slack.accepted import strings
+from tests.platform.slack.accepted import list_literal_markup, strings
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAMES = Names(
     {"U0ADA": "ada", "U0BOB": "bob"}, {"C0DIGEST": "digest", "C0OPEN": "open"}, UTC, lambda: NOW, "U0ADA"
 )
 SAMPLE = SampleSources().build_digest()
-ENTRY = SAMPLE.entries[0]
 
 
 Json = dict[str, Any]
@@ -59,7 +58,7 @@ def posts() -> dict[str, Post]:
     return {
         "lead": rendered.lead,
         **{f"thread {place}": post for place, post in enumerate(rendered.thread)},
-        "summary": render_summary(ENTRY),
+        **{f"summary {entry.number}": render_summary(entry) for entry in SAMPLE.entries},
         "risks": render_risk_list(risks),
         "score": render_score("engine", SPAN, replace(USUAL, hits=(make_hit(9),))),
         "subscribed": render_confirmation(ENGINE, DUE, DUE),
@@ -78,6 +77,17 @@ def test_what_the_bot_posts_is_shown_whole(post: Post) -> None:
     # of an answer the text is Markdown, of which not every sign is seen
     assert_whole(document, [block for block in post.blocks if block["type"] != "markdown"])
     assert len(document.find_by_class("bk-block")) == len(post.blocks)
+    assert list_literal_markup(post.build_payload()) == []
+
+
+def test_marks_of_code_in_a_title_are_shown_nowhere() -> None:
+    title = "Drop `old` for `new`"
+    entries = tuple(replace(each, pull=replace(each.pull, title=title)) for each in SAMPLE.entries)
+    rendered = render_digest(replace(SAMPLE, entries=entries))
+    payloads = [each.build_payload() for each in (rendered.lead, *rendered.thread, render_summary(entries[0]))]
+    assert "Drop old for new" in str(payloads)
+    assert list_literal_markup([*payloads, render_details(entries[0])]) == []
+    assert list_literal_markup([{"type": "plain_text", "text": title}, {"type": "text", "text": "[a](https://b)"}])
 
 
 def test_a_file_is_shown_with_its_title() -> None:
@@ -96,7 +106,7 @@ def test_the_report_of_the_sample_day_is_shown_whole() -> None:
 
 
 VIEWS: dict[str, Json] = {
-    "details": render_details(ENTRY),
+    **{f"details {entry.number}": render_details(entry) for entry in SAMPLE.entries},
     "loading": render_loading_view(Reference(REPOSITORY, 5)),
     "form": make_submission(render_opened()),
     "change": make_submission(render_opened(OLD)),
@@ -112,6 +122,7 @@ VIEWS: dict[str, Json] = {
 def test_what_the_bot_opens_is_shown_whole(view: Json) -> None:
     document = parse_html(render_view({"id": "V1", **view}, NAMES))
     assert_whole(document, view["blocks"] if "state" not in view else [block["label"] for block in view["blocks"]])
+    assert list_literal_markup(view) == []
     assert len(document.find_by_class("bk-input")) == sum(block["type"] == "input" for block in view["blocks"])
 
 

@@ -225,7 +225,10 @@ class SampleSources:
 
     def build_digest(self) -> Digest:
         merged, classes = self.list_merged(self.repository, self.day), get_default_classes(self.repository)
-        read, around = [*map(self._read, merged.pulls)], DayContext.from_pulls(merged.pulls)
+        read, around = (
+            [*map(self._read, merged.pulls)],
+            replace(DayContext.from_pulls(merged.pulls), is_sample=True),
+        )
         pulls = [each.pull for each in read]
         rated = tuple(map(Entry.from_summarised, read, around.assess_pulls(pulls, pulls, classes)))
         entries = tuple(replace(entry, review=self._reviews[entry.number]) for entry in rated)
@@ -250,7 +253,8 @@ class SampleSources:
     def build_entry(self, pull: PullRequest) -> Entry:
         """Return a pull request of the sample day as ``/prsummary`` shows it, rated without history."""
         read = self._read(pull)
-        return Entry.from_summarised(read, assess_pull_request(read.pull), self.get_written_review(read.pull))
+        risk = replace(assess_pull_request(read.pull), without_history=False)
+        return Entry.from_summarised(read, risk, self.get_written_review(read.pull))
 
 
 def _build_pull_request(repository: Repository, record: SamplePull) -> PullRequest:

@@ -127,26 +127,26 @@ class SincePage:
 
     @property
     def listed(self) -> CoveredList[PullRequest]:
-        """What was merged and not taken back, with how much of it was listed and summarised."""
+        """What was merged and not reverted, with how much of it was listed and summarised."""
         unread = sum(pull.number not in self.entries for pull in self.pulls)
         summaries = CoveredPart("merges", unread, len(self.pulls), "they have no summary yet")
         return CoveredList(self.pulls, self.coverage + Coverage.of(summaries))
 
     @property
     def pulls(self) -> tuple[PullRequest, ...]:
-        """What was merged and not taken back."""
+        """What was merged and not reverted."""
         return tuple(pull for story in self.stories.stories for pull in story.pulls)
 
     @property
     def riskiest(self) -> tuple[Entry, ...]:
-        """What is riskiest of what was summarised before and not taken back."""
+        """What is riskiest of what was summarized before and not reverted."""
         kept = {pull.number for pull in self.pulls}
         entries = [each for number, each in self.entries.items() if number in kept and not each.pull.other_branch]
         return select_riskiest(entries, _MAX_RISKS, is_reduced=False)
 
     @property
     def actions(self) -> tuple[Entry, ...]:
-        """What readers have to act on, of what was summarised before and not taken back."""
+        """What readers have to act on, of what was summarized before and not reverted."""
         entries = (self.entries.get(pull.number) for pull in self.pulls)
         return tuple(each for each in entries if each and each.summary.action and not each.pull.other_branch)
 

@@ -123,7 +123,9 @@ def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str], asking:
         summary.fallback_note,
         f"diff {summary.coverage}" if summary.coverage is not Coverage.FULL else "",
     ]
-    title = make_text(f" {truncate_text(collapse_lines(pull.title), 160)}", bold=not summary.is_trivial)
+    # all of it is bold, and nothing of it code
+    plain = truncate_text(collapse_lines(pull.title).replace("`", ""), 160)
+    title = make_text(f" {plain}", bold=not summary.is_trivial)
     headline = [] if summary.is_fallback else [make_text(": "), *make_prose(summary.headline, urls, 160)]
     # those of the tests' own environment concern nobody else
     action = summary.action if entry.number in asking else ""
@@ -168,7 +170,7 @@ def _render_hits(digest: Digest) -> Iterator[Post]:
 
 def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Block]:
     pull = context.pulls.get(hit.number)
-    title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")), 120)
+    title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")).replace("`", ""), 120)
     lines = render_lines(hit.touches, _MAX_TOUCHES, lambda touch: _render_touch(touch, pull))
     below = [make_bullets(lines, indent=1)] if lines else []
     block = make_block(make_bullets([render_hit_start(hit, context, name_level(hit.level), title)]), *below)

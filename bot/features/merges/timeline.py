@@ -43,6 +43,8 @@ class DayContext:
     day_reverts: tuple[Revert, ...]
     claims: Mapping[int, RevertClaim]
     caveat: str = ""
+    # nobody can load the history of a sample, so that its ratings don't say that there is none
+    is_sample: bool = False
 
     @classmethod
     def from_pulls(cls, of_day: Iterable[PullRequest], around: Iterable[PullRequest] = ()) -> DayContext:
@@ -75,7 +77,8 @@ class DayContext:
         for pull in pulls:
             is_revert = self.is_revert(pull.number)
             try:
-                risks.append(assess_pull_request(pull, classes, history, reverts_another=is_revert))
+                risk = assess_pull_request(pull, classes, history, reverts_another=is_revert)
+                risks.append(replace(risk, without_history=risk.without_history and not self.is_sample))
             except Exception as error:
                 log_defect(pull, error)
                 risks.append(Risk(0.0, (), without_history=True))
@@ -171,7 +174,10 @@ class MergeTimeline:
         merged_on: DayLister,
         now: Callable[[], datetime],
         classes_of: PathClassesLookup = get_default_classes,
+        *,
+        is_sample: bool = False,
     ) -> None:
+        self._is_sample = is_sample
         self._history = history
         self._merged_on = merged_on
         self._now = now
@@ -240,7 +246,8 @@ class MergeTimeline:
         around = (pull for pull in recorded if pull.merge_time not in day)
         # the days of an overview have most of their surroundings in common
         index = self.index_pulls(remove_duplicates([*merged, *listed, *around]))
-        return DayContext.from_index(index, (pull.number for pull in merged), caveat)
+        context = DayContext.from_index(index, (pull.number for pull in merged), caveat)
+        return replace(context, is_sample=self._is_sample)
 
     def assess_risk(self, pull: PullRequest) -> Risk:
         """Rate one pull request by the rules, with what was recorded before it, as a digest of its day does.
@@ -251,7 +258,8 @@ class MergeTimeline:
         """
         past = self._load_past(pull.repository, pull.merge_time) if pull.merged_at else None
         is_revert = self._claims.get_claim(pull).is_revert
-        return assess_pull_request(pull, self._classes_of(pull.repository), past, reverts_another=is_revert)
+        risk = assess_pull_request(pull, self._classes_of(pull.repository), past, reverts_another=is_revert)
+        return replace(risk, without_history=risk.without_history and not self._is_sample)
 
     def _load_past(self, repository: Repository, at: datetime) -> FileHistory:
         """Return what the rules look back at from a month (UTC).

@@ -196,8 +196,8 @@ def shorten_branch(pull: PullRequest) -> str:
 
 
 def keep_title(pull: PullRequest) -> str:
-    """Return the whole title on one line; nothing for one that is too long for a list."""
-    return keep_short(pull.title, _MAX_TITLE_WORDS, _MAX_TITLE_LENGTH)
+    """Return the whole title on one line, without marks of code; nothing for one that is too long for a list."""
+    return keep_short(pull.title.replace("`", ""), _MAX_TITLE_WORDS, _MAX_TITLE_LENGTH)
 
 
 def render_numbers(

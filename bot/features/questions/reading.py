@@ -260,7 +260,7 @@ class ReadingSession:
         return bounded.text
 
 
-# --- what was taken back: by which pull request and why, also where it was merged long before
+# --- what was reverted: by which pull request and why, also where it was merged long before
 
 # 19 of 20 reverts come within a month of what they revert
 _LOOK_BACK = timedelta(days=60)

@@ -178,14 +178,14 @@ def list_reverts(session: ReadingSession, arguments: TakenBackArguments) -> str:
     unchecked = sum(entry.pull.files is None for entry in days.entries)
     # which has these days, too
     covered = CoveredList(tuple(reverts), later.coverage)
-    none = f"{texts.format_head(days)}\nNothing of these days was taken back."
+    none = f"{texts.format_head(days)}\nNothing of these days was reverted."
     rated = days.cover(risky, unchecked).label(lambda _: "No pull request is rated risky.")
     lines = [
         *covered.render(str, lambda reverts: (texts.format_head(days), *reverts), none),
         *filter(None, ["Rated riskiest by rules:" if risky else rated]),
         *(f"#{each.number} {each.pull.title}: {texts.describe_risk(each)}" for each in risky[:_MAX_RISKY]),
     ]
-    return session.limit_lines(lines, "ask for fewer days", "what was taken back")
+    return session.limit_lines(lines, "ask for fewer days", "what was reverted")
 
 
 # --- one pull request

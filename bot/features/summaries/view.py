@@ -116,8 +116,8 @@ def _build_view(number: int, blocks: list[Block]) -> View:
     """Build a window; Slack allows 24 characters in a title."""
     return {
         "type": "modal",
-        "title": {"type": "plain_text", "text": f"#{number}"},
-        "close": {"type": "plain_text", "text": CLOSE_LABEL},
+        "title": make_plain_text(f"#{number}", 24),
+        "close": make_plain_text(CLOSE_LABEL, 24),
         "blocks": blocks,
     }
 
@@ -307,7 +307,7 @@ def format_summary(entry: Entry) -> str:
     parts = [
         f"#{pull.number} {pull.title}",
         summary.headline,
-        f"{summary.type} · {size} · {merge} · diff read: {summary.coverage}",
+        f"{'trivial · ' if summary.is_trivial else ''}{size} · {merge} · diff read: {summary.coverage}",
         *([risky] if is_worth_listing(entry) else []),
         *([f"May need action: {summary.action}"] if summary.action else []),
         *([review] if review else []),

@@ -88,7 +88,7 @@ _CLASSES = tuple(ContractClass)
 
 
 def sort_hits(report: TouchReport, taken_back: Collection[int]) -> CoveredList[MergeTouches]:
-    """Return the merges that touch, strongest first, and those whose change was taken back last."""
+    """Return the merges that touch, strongest first, and those that were reverted last."""
     return report.touching.derive(
         lambda merges: sorted(merges, key=lambda merge: (merge.number in taken_back, *merge.sort_key))
     )

@@ -18,6 +18,7 @@ from bot.platform.slack.blocks import (
     make_context,
     make_header,
     make_link,
+    make_prose,
     make_section,
     make_text,
 )
@@ -307,7 +308,8 @@ def _render_work(
                 make_link(f"{url}/commit/{stop.commit}", stop.commit[:_HASH_LENGTH]),
                 make_text(" before "),
                 _link_number(stop.number, url),
-                make_text(f" {truncate_text(collapse_lines(stop.title), 60)}"),
+                make_text(" "),
+                *make_prose(stop.title, {}, 60),
             ]
             for stop in plan.stops
         ]

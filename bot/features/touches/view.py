@@ -340,7 +340,9 @@ def _render_suspect(address: str, suspect: Suspect, limit: int) -> list[Element]
     page = f"{address}/pull/{suspect.number}" if has_number else f"{address}/commit/{suspect.commit}"
     elements = [
         make_link(page, name_suspect(suspect), bold=True),
-        make_text(f" {_shorten(suspect.title, 120)} – "),  # noqa: RUF001 (a dash)
+        make_text(" "),
+        *make_prose(suspect.title, {}, 120),
+        make_text(" – "),  # noqa: RUF001 (a dash)
         *make_prose(f"It {suspect.reason}.", {}, 300),
     ]
     if change := suspect.change:

@@ -48,7 +48,9 @@ def make_text(content: str, *, bold: bool = False, italic: bool = False, code: b
 
 
 def make_link(url: str, label: str, *, bold: bool = False) -> Element:
-    return {"type": "link", "url": url, "text": redact_text(label), **({"style": {"bold": True}} if bold else {})}
+    # a label is never code: backticks would be shown
+    text = redact_text(label.replace("`", "") or label)
+    return {"type": "link", "url": url, "text": text, **({"style": {"bold": True}} if bold else {})}
 
 
 def make_instant(instant: datetime, lead: str = "", tail: str = "", *, between: str = " at ") -> Element:

@@ -93,7 +93,7 @@ def update_ledger(
 ) -> DeprecationLedger:
     """Return a ledger with what merges announced and removed; merges that it has count once.
 
-    Announcements and removals by merges whose numbers are ``reverted`` are taken back. A merge with which a defect
+    Announcements and removals by merges whose numbers are ``reverted`` don't count. A merge with which a defect
     is met announces nothing.
     """
 

@@ -18,7 +18,7 @@ from impact.contract.models import (
 from impact.contract.net_surface import ADDITIONS, PLACEMENTS, Chain, NetSurface, Origin, Thing
 from impact.history.reverts import Revert
 
-# these say that something happened: no text shows that it was taken back, only a known revert does
+# these say that something happened: no text shows that it was undone, only a known revert does
 _EVENTS = frozenset((ChangeKind.BEHAVIOUR, ChangeKind.DEPRECATED, ChangeKind.ABSTRACT_MEMBER))
 _REMOVED = ChangeKind.REMOVED
 # lines of upstream's own callers for one change; more say the same

@@ -170,7 +170,7 @@ def _list_stops(way: UpgradeRange, items: Iterable[UpgradeItem]) -> Iterator[Sto
 
 
 def _count_undone(contracts: Iterable[MergeContract], net: Iterable[NetChange]) -> int:
-    """Return how many names changed on the way alone: taken back, or in what is new or gone."""
+    """Return how many names changed on the way alone: they cancel out, or are in what is new or gone."""
     changed = {change.name for each in contracts for change in each.changes}
     left = {name for each in net for name in (each.change.name, *each.names)}
     return len(changed - left)

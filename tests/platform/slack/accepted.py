@@ -1,5 +1,6 @@
 """What every message has to hold to: Slack takes it, nobody is pinged, and no link leads abroad."""
 
+import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from typing import Any
@@ -92,3 +93,18 @@ def invisible(text: str) -> list[str]:
     """Controls and formats that make a text read otherwise than it is; a line break of our own is none."""
     odd = [char for char in text if unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp"}]
     return [char for char in odd if char not in "\n\u200c\u200d"]
+
+
+_MARKUP = re.compile(r"`|\*\*\w|\]\(https?:|<(?:https?:|[@#!])")
+
+
+def list_literal_markup(value: Any) -> list[str]:
+    """The texts of a payload that Slack shows as they are, and that have signs of markup in them."""
+    if isinstance(value, list):
+        return [text for each in value for text in list_literal_markup(each)]
+    if not isinstance(value, dict) or value.get("type") == "rich_text_preformatted":
+        return []
+    is_shown = value.get("type") in ("plain_text", "text", "link") and not value.get("style", {}).get("code")
+    text = value.get("text")
+    own = [text] if is_shown and isinstance(text, str) and _MARKUP.search(text) else []
+    return own + list_literal_markup([*value.values()])
