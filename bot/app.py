@@ -302,7 +302,7 @@ class App:
 
     @cached_property
     def model(self) -> Model | None:
-        """The model that summarises, within the budgets; None without a key."""
+        """The model that summarizes, within the budgets; None without a key."""
         return None if self.sources.model is None else MeteredModel(self.sources.model, self.meter)
 
     @cached_property

@@ -168,7 +168,7 @@ _ASCII_SIGNS = str.maketrans({"✓": "ok  ", "✗": "FAIL", "–": "-   ", "→"
 
 
 def format_finding(finding: Finding, encoding: str) -> str:
-    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's colour in files."""
+    """Format a finding as a line, and one for the advice; ``click.echo`` removes the mark's color in files."""
 
     # what a terminal of that encoding can't show is replaced
     def fit(text: str) -> str:

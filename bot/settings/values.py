@@ -92,7 +92,7 @@ def _check_private_address(value: str | None) -> str | None:
 
 
 def is_private_host(host: str) -> bool:
-    """Return whether a host is private by name or address alone; one without a dot is a neighbouring container."""
+    """Return whether a host is private by name or address alone; one without a dot is a neighboring container."""
     try:
         address = ip_address(host.partition("%")[0])
     except ValueError:

@@ -193,7 +193,7 @@ def _select_by_contracts(
 def _read_pulls(
     app: App, pulls: tuple[PullRequest, ...], use: DigestUse, progress: Callable[[int, int], None] | None
 ) -> tuple[SummarisedPullRequest, ...]:
-    """Read and summarise pull requests, as many at a time as the settings say; as many more are loaded."""
+    """Read and summarize pull requests, as many at a time as the settings say; as many more are loaded."""
 
     def read(pull: PullRequest) -> SummarisedPullRequest:
         if use is not DigestUse.KEPT:

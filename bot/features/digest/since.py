@@ -111,7 +111,7 @@ class StoryList:
 
 @dataclass(frozen=True, slots=True)
 class SincePage:
-    """All that was merged in some weeks. ``entries`` has what was summarised before, by number; nothing else is.
+    """All that was merged in some weeks. ``entries`` has what was summarized before, by number; nothing else is.
 
     ``touches`` is what the merges mean for a profile, None without one. ``coverage`` is that of the lists of days.
     """
@@ -127,7 +127,7 @@ class SincePage:
 
     @property
     def listed(self) -> CoveredList[PullRequest]:
-        """What was merged and not reverted, with how much of it was listed and summarised."""
+        """What was merged and not reverted, with how much of it was listed and summarized."""
         unread = sum(pull.number not in self.entries for pull in self.pulls)
         summaries = CoveredPart("merges", unread, len(self.pulls), "they have no summary yet")
         return CoveredList(self.pulls, self.coverage + Coverage.of(summaries))

@@ -88,7 +88,7 @@ def compute_fingerprint(target: Target) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PullCard:
-    """A pull request: its headline if it was summarised before, its risk, and what became of it.
+    """A pull request: its headline if it was summarized before, its risk, and what became of it.
 
     ``merged_on`` is the date of its merge in the bot's time zone, None if it is not merged. ``risk`` is None where
     its files are unknown. ``touches`` is what it means for ``profile``, None without one, or if nobody could read

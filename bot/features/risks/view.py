@@ -163,7 +163,7 @@ def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterato
 
 
 def _render_below_bar(risk_list: RiskList, limit: int, *, links: bool) -> Iterator[Block]:
-    """Yield the entries below the bar that ``top:N`` requested, and a note if fewer than N can be ranked."""
+    """Yield the entries below the threshold that ``top:N`` requested, and a note if fewer than N can be ranked."""
     top = risk_list.top
     if risk_list.below and top:
         title = [make_text("Less risky", bold=True), make_text(f" (listed because of top:{top})", italic=True)]

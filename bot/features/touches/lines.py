@@ -95,7 +95,7 @@ def sort_hits(report: TouchReport, taken_back: Collection[int]) -> CoveredList[M
 
 
 def list_contract_rows(contracts: Iterable[MergeContract]) -> Sequence[ContractTableRow]:
-    """Return the contract changes of some merges by class, what was removed first, without behaviour."""
+    """Return the contract changes of some merges by class, what was removed first, without behavior."""
 
     def get_order(row: ContractTableRow) -> tuple[int, int, str, int]:
         change = row.change
@@ -389,7 +389,7 @@ def shorten_code(text: str, words: int) -> str:
 
 
 def shorten_name(name: str) -> str:
-    """Return a name as a reader recognises it: of a dotted one the last two parts."""
+    """Return a name as a reader recognizes it: of a dotted one the last two parts."""
     line = collapse_lines(name)
     short = ".".join(line.split(".")[-2:]) if " " not in line and "/" not in line else line
     return truncate_words(truncate_text(short, 90), _MAX_NAME_WORDS)

@@ -26,7 +26,7 @@ WELCOMES = Table("welcomed:{user}", Welcome, "that somebody was welcomed")
 class AccessRules:
     """Ids from Slack of those who may ask. An empty set of channels or users allows all.
 
-    ``workspaces`` are those whose people may ask, the bot's own among them, or ids of whole organisations.
+    ``workspaces`` are those whose people may ask, the bot's own among them, or ids of whole organizations.
     """
 
     workspaces: frozenset[str]

@@ -49,7 +49,7 @@ class BotAccess:
     identity: SlackResponse
 
     def read_workspace(self) -> str:
-        """Return the id of the workspace, or of the organisation that the bot is installed in."""
+        """Return the id of the workspace, or of the organization that the bot is installed in."""
         return parse_workspace(self.identity)
 
     def find_missing_scopes(self, needed: Mapping[str, str]) -> Mapping[str, str] | None:

@@ -179,7 +179,7 @@ class SlackMessenger:
 
 
 def parse_workspace(answer: SlackResponse) -> str:
-    """Return the id of a token's workspace, or of the organisation if the app is installed there."""
+    """Return the id of a token's workspace, or of the organization if the app is installed there."""
     return str(answer.get("team_id") or answer["enterprise_id"])
 
 

@@ -18,7 +18,7 @@ def dump_profile(profile: Profile) -> str:
     """Return a profile as JSON on one line, the same for equal ones. Fields with default values are left out."""
     fields = _build_adapter().dump_python(profile, mode="json", exclude_defaults=True)
     for each in fields.get("classes", {}).values():
-        each |= {"members": sorted(each["members"])} if "members" in each else {}
+        each.update({name: sorted(each[name]) for name in ("members",) if name in each})
     return json.dumps({"version": _VERSION, **fields})
 
 

@@ -93,7 +93,7 @@ class Scene:
         return sign + get_rich_emoji(f"skin-tone-{tone}") if tone and not codes else sign
 
     def is_color(self, value: object) -> bool:
-        """Return whether it is a colour and nothing else, such as an address to fetch."""
+        """Return whether it is a color and nothing else, such as an address to fetch."""
         return isinstance(value, str) and _COLOR.fullmatch(value) is not None
 
     def render_date(self, element: Json) -> Markup:

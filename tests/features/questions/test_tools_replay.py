@@ -505,7 +505,7 @@ def test_one_pull_request_with_its_files() -> None:
         assert ("No description." in text) == (not (record["body"] or "").strip())
 
 
-# what was taken back
+# what was reverted
 
 
 def test_a_revert_of_something_older_is_told() -> None:
@@ -520,7 +520,7 @@ def test_a_revert_of_something_older_is_told() -> None:
 
 @pytest.mark.parametrize("date", ["2026-02-22", "2026-02-28"])
 def test_of_other_days_nothing_was_taken_back(date: str) -> None:
-    assert "Nothing of these days was taken back." in run_tool(open_replay(date), "taken_back")
+    assert "Nothing of these days was reverted." in run_tool(open_replay(date), "taken_back")
 
 
 @pytest.mark.parametrize("date", REPLAYED)

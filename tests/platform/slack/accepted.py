@@ -95,7 +95,7 @@ def invisible(text: str) -> list[str]:
     return [char for char in odd if char not in "\n\u200c\u200d"]
 
 
-_MARKUP = re.compile(r"`|\*\*\w|\]\(https?:|<(?:https?:|[@#!])")
+_MARKUP = re.compile(r"`|\*\*\w|\]\(https?:|<https?:")
 
 
 def list_literal_markup(value: Any) -> list[str]:

@@ -25,7 +25,7 @@ _HISTORY = ("CHANGELOG.md",)
 _DOCUMENT_PLACES = (".", "docs", "impact", "localslack", "tests", ".github")
 _PACKAGES = ("bot", "handlers", "impact/impact", "localslack/localslack")
 # models read them, and they have a language of their own
-_FOR_MODELS = (
+FOR_MODELS = (
     "bot/features/questions/reading.py",
     "bot/features/questions/texts.py",
     "bot/features/questions/tools.py",
@@ -115,7 +115,7 @@ def list_module_texts() -> Iterator[tuple[str, str]]:
     for package in _PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             name = str(path.relative_to(ROOT))
-            if not name.startswith(_FOR_MODELS):
+            if not name.startswith(FOR_MODELS):
                 yield from ((name, text) for text in find_prose(path.read_text(encoding="utf-8")))
 
 

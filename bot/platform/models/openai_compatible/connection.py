@@ -213,7 +213,7 @@ def build_tool(tool: Mapping[str, Any]) -> Body:
 
 
 def _build_messages(turns: Sequence[Turn]) -> list[Body]:
-    """Neighbours of the same role become one message: templates of many models take alternating ones alone."""
+    """Neighbors of the same role become one message: templates of many models take alternating ones alone."""
     messages = [message for turn in turns for message in _list_messages(turn)]
     merged: list[Body] = []
     for is_text, group in groupby(messages, _find_text_role):

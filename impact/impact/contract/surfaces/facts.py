@@ -22,7 +22,7 @@ class Fact:
 
     ``default`` and ``shape`` are compared on their own: a value that applies by itself, and the form in which
     the name is used (a type, a signature, labels). ``text`` is the whole as a reader sees it. ``help`` is what
-    the file says about it, by which a renamed one is recognised. ``reference`` names a configuration field that
+    the file says about it, by which a renamed one is recognized. ``reference`` names a configuration field that
     the default is taken from; ``is_default_known`` if that field was read. ``owner`` is the message or endpoint
     that it belongs to, a fact of its own. ``is_loose``: the name is read here, and may as well be declared in a
     file that the merge leaves alone. ``is_local``: it holds in its file alone, as a pin does.

@@ -1,4 +1,4 @@
-"""Sketches of functions, by which a copy is recognised although some lines differ."""
+"""Sketches of functions, by which a copy is recognized although some lines differ."""
 
 from __future__ import annotations
 

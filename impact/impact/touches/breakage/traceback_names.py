@@ -139,7 +139,7 @@ def condense_trace(text: str, limit: int) -> str:
 
 
 def clean_lines(text: str) -> list[str]:
-    """Return the lines without colours, code fences and typographic quotes, each of bounded length."""
+    """Return the lines without colors, code fences and typographic quotes, each of bounded length."""
     if len(text) > MAX_TEXT:
         half = MAX_TEXT // 2
         text = f"{text[:half]}\n{text[-half:]}"

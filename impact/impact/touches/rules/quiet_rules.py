@@ -1,4 +1,4 @@
-"""Rules for what changes behind the same name: behaviour, defaults, results, deprecations."""
+"""Rules for what changes behind the same name: behavior, defaults, results, deprecations."""
 
 from __future__ import annotations
 
