@@ -69,15 +69,15 @@ def test_a_whole_day_and_the_help_have_none_once_they_are_rendered() -> None:
 
 def test_no_docstring_and_no_text_for_a_model_has_them() -> None:
     """Prompts are left out: a kept answer is of their very words."""
-    found = []
+    old = []
     for path in (path for package in _PACKAGES for path in sorted((ROOT / package).rglob("*.py"))):
         nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
         texts = [ast.get_docstring(each) for each in nodes if isinstance(each, _WITH_DOCSTRING)]
         if str(path.relative_to(ROOT)) in FOR_MODELS:
             texts += [str(each.value) for each in nodes if isinstance(each, ast.Constant)]
         shown = (re.sub("``.*?``", "", text or "") for text in texts)
-        found += [f"{path}: {match[0]}" for text in shown for match in OLD_IN_CODE.finditer(text)]
-    assert found == []
+        old += [f"{path}: {match[0]}" for text in shown for match in OLD_IN_CODE.finditer(text)]
+    assert old == []
 
 
 @check_rows(
