@@ -101,7 +101,7 @@ def test_a_summary_reads_from_what_it_is_to_where_it_is() -> None:
     assert format_summary(RISKY).split("\n\n") == [
         "#35617 Count once",
         "Requests are counted once",
-        "SUBSTANTIAL · 1 file, +1200 -34 · ada-dev, merged 2026-02-28 16:23 UTC by merge-bot · diff read: full",
+        "1 file, +1200 -34 · ada-dev, merged 2026-02-28 16:23 UTC by merge-bot · diff read: full",
         "Risky: touches 4 product folders; changes dependencies or build.",
         "May need action: Set the flag",
         "What changed and why\nThe counter moved.",
