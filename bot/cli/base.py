@@ -164,7 +164,7 @@ def write_text(path: Path, text: str) -> None:
 
 class ProgressCallback(Protocol):
     def __call__(self, done: int, total: int, note: str = "") -> None:
-        """Show ``done`` of ``total``, and ``note`` beside them."""
+        """Show ``done`` of ``total``, 0 if nobody knows it, and ``note`` beside them."""
 
 
 @contextmanager
@@ -177,8 +177,8 @@ def show_progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterato
             nonlocal shown_at
             if not is_terminal and monotonic() - shown_at >= _LINE_SECONDS:
                 shown_at = monotonic()
-                click.echo(f"{title}: {done:,} of {total:,}", err=True)
-            bar.total = total
+                click.echo(f"{title}: {done:,}{f' of {total:,}' if total else ''}", err=True)
+            bar.total = total or None
             bar.n = done
             bar.set_postfix_str(note, refresh=False)
             bar.refresh()

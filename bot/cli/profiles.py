@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from bot.cli.base import (
     get_current_time,
     open_command_app,
     require_repository,
+    show_progress_bar,
     write_text,
 )
 from bot.errors import UsageError
@@ -23,6 +25,7 @@ from bot.features.profiles import view
 from bot.platform.cleaning import clean_code
 from bot.platform.git.reading import open_clone_trees
 from bot.settings.values import parse_slack_ids
+from impact.clones.kept_readings import find_kept_readings
 from impact.clones.tree_scan import ScanSource, scan_tree
 from impact.git.working_tree import find_head, read_working_tree
 from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual
@@ -213,11 +216,12 @@ def scan_command(
     check_writable(out)
     rules = _read_manual(manual)
     source = ScanSource(name or path.resolve().name, str(path), find_head(path), packages)
+    files, kept = read_working_tree(path, clean_code), find_kept_readings(os.environ)
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
-        scan = scan_tree(
-            source, read_working_tree(path, clean_code), get_current_time(), upstream=trees, manual=rules
-        )
+        show = stack.enter_context(show_progress_bar("file", "Files"))
+        now = get_current_time()
+        scan = scan_tree(source, files, now, upstream=trees, manual=rules, progress=show, kept=kept)
     if out:
         is_yaml = out.suffix in (".yaml", ".yml")
         write_text(out, view.format_profile_yaml(scan.profile) if is_yaml else dump_profile(scan.profile))

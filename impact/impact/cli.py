@@ -16,10 +16,10 @@ import click
 from impact import documents
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
-from impact.clones.clone_upgrade import CloneUpgradeReader, scan_clone
+from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
-from impact.clones.kept_contracts import find_kept_contracts
-from impact.clones.tree_scan import ScanSource, scan_tree
+from impact.clones.kept_readings import find_kept_readings
+from impact.clones.tree_scan import ScanSource, scan_clone, scan_tree
 from impact.clones.windows import parse_windows
 from impact.contract.table import CloneContracts, list_net_rows, list_rows, select_rows
 from impact.errors import ImpactError, UsageError
@@ -133,7 +133,8 @@ def print_scan(
             raise UsageError("No package of upstream: pass --package or --upstream.")
         source = ScanSource(name or path.resolve().name, str(path), find_head(path), chosen)
         rules = parse_manual(_read_file(manual)) if manual else None
-        scan = scan_tree(source, read_working_tree(path), datetime.now(UTC), upstream=trees, manual=rules)
+        files, kept = read_working_tree(path), find_kept_readings(os.environ)
+        scan = scan_tree(source, files, datetime.now(UTC), upstream=trees, manual=rules, kept=kept)
     click.echo(dump_profile(scan.profile))
     if scan.link:
         click.echo(scan.link, err=True)
@@ -233,7 +234,7 @@ def print_upgrade(
 ) -> None:
     """Print what the way from a pin to a later commit takes, by file of the profile."""
     with open_clone_trees(upstream, branch) as trees:
-        kept = find_kept_contracts(os.environ)
+        kept = find_kept_readings(os.environ)
         reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None, kept=kept)
         profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(start))
         way = reader.read_range(start, end)
@@ -287,7 +288,7 @@ def print_evaluation(
 
 def _read_contracts(trees: CloneTrees, since: str, until: str, repo: str | None) -> CloneContracts:
     repository = Repository.parse(repo) if repo else None
-    kept = find_kept_contracts(os.environ)
+    kept = find_kept_readings(os.environ)
     return read_clone_contracts(trees, _parse_dates(since, until), repository, _ignore_progress, kept)
 
 
@@ -310,7 +311,7 @@ def _load_profile(file: Path | None, downstream: Path | None, at: str, packages:
     with open_clone_trees(downstream) as trees:
         origin = trees.read_facts().repository
         name = origin.name if origin else downstream.resolve().name
-        return scan_clone(trees, name, at, packages, datetime.now(UTC))
+        return scan_clone(trees, name, at, packages, datetime.now(UTC), kept=find_kept_readings(os.environ))
 
 
 def _read_file(path: Path) -> str:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from multiprocessing import get_context
 
-from impact.clones.kept_contracts import KeptContracts
+from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay_cache import MAX_OUTLINES, FileCache, UpstreamTree
 from impact.clones.upstream_line import (
     UNKNOWN_REPOSITORY,
@@ -97,7 +97,7 @@ def extract_contracts(
     trees: CloneTrees,
     merges: Sequence[CloneMerge],
     progress: Callable[[int, int], None],
-    kept: KeptContracts | None = None,
+    kept: KeptReadings | None = None,
 ) -> list[MergeContract]:
     """Return what each of some merges of a line changes: from what is kept, or from as many processes as pay off.
 
@@ -105,14 +105,14 @@ def extract_contracts(
         ImpactError: the clone can't be read, or a process ended.
     """
     is_long = len(merges) >= 2 * _LEAST_SHARE
-    contracts = kept.load([merge.commit.sha for merge in merges]) if kept and is_long else {}
+    contracts = kept.load_contracts([merge.commit.sha for merge in merges]) if kept and is_long else {}
     missing = [merge for merge in merges if merge.commit.sha not in contracts]
     progress(len(contracts), len(merges))
     for contract in _extract_missing(trees, missing):
         contracts[contract.commit] = contract
         progress(len(contracts), len(merges))
     if kept and is_long and missing:
-        kept.keep(contracts[merge.commit.sha] for merge in missing)
+        kept.keep_contracts(contracts[merge.commit.sha] for merge in missing)
     # the number and title are what the messages say now
     return [replace(contracts[each.commit.sha], number=each.number, title=each.title) for each in merges]
 
@@ -168,7 +168,7 @@ def read_clone_contracts(
     dates: EvaluationWindow,
     repository: Repository | None,
     progress: Callable[[int, int], None],
-    kept: KeptContracts | None = None,
+    kept: KeptReadings | None = None,
 ) -> CloneContracts:
     """Return what each merge of some dates (UTC) changes for others.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 
 from impact.clones.clone_contracts import extract_contracts
-from impact.clones.kept_contracts import KeptContracts
+from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay_cache import UpstreamTree
+from impact.clones.tree_scan import ProgressCallback, ignore_progress
 from impact.clones.upstream_line import CloneMerge, detect_upstream
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.errors import UsageError
@@ -18,39 +18,17 @@ from impact.history.merges import ClonedMerge
 from impact.history.outcomes import MergeOutcome, find_outcomes
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, list_reverted_numbers, select_standing
-from impact.profile.file_uses import scan_file
 from impact.profile.linking import link_profile
 from impact.profile.models import Profile
-from impact.profile.scan import build_profile
 from impact.profile.upstream.index import UpstreamIndex
 from impact.repository import Repository
-from impact.source.trees import BlobVersion, LineCommit, TreeCommit
+from impact.source.trees import LineCommit, TreeCommit
 from impact.text.strings import quote_input
 from impact.touches.upgrade import UpgradeRange
 
-ProgressCallback = Callable[[int, int], None]
 HEAD = "HEAD"
 # stands for the owner of a repository that nothing names
 _LOCAL_OWNER = "local"
-
-
-def ignore_progress(_done: int, _all: int) -> None:
-    """Do nothing with the progress."""
-
-
-def scan_clone(trees: CloneTrees, name: str, commit: str, packages: Sequence[str], now: datetime) -> Profile:
-    """Return what the tree of a clone uses of packages, at a commit or its newest one.
-
-    Raises:
-        UsageError: the clone can't be read, or has no such commit.
-    """
-    line = trees.list_line()
-    sha = trees.find_commit(commit) if commit else (line[-1].sha if line else "")
-    if not sha:
-        raise UsageError(f"There is no commit {quote_input(commit)} in the clone of {quote_input(name)}.")
-    files = (trees.read_file(BlobVersion(path, blob)) for path, blob in trees.list_files(sha).items())
-    scans = [scan_file(file.path, file.text, packages) for file in files if not file.problem]
-    return build_profile(name, name, sha, now, packages, scans)
 
 
 class CloneUpgradeReader:
@@ -61,7 +39,7 @@ class CloneUpgradeReader:
         trees: CloneTrees,
         repository: Repository | None = None,
         progress: ProgressCallback = ignore_progress,
-        kept: KeptContracts | None = None,
+        kept: KeptReadings | None = None,
     ) -> None:
         self._trees = trees
         self._requested = repository

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from impact.git.clone_trees import CloneTrees
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
-from impact.python.outline import build_outline
+from impact.python.outline import KnownFunctions, build_outline
 from impact.source.models import SourceFile
 from impact.source.trees import BlobVersion, TreeCommit
 
@@ -18,6 +18,8 @@ Value = TypeVar("Value")
 _MAX_KEPT = 12_000
 # an outline takes some 100,000 bytes
 MAX_OUTLINES = 3_000
+# its parts are those of outlines; vLLM has some 12,000 at a time
+_MAX_FUNCTIONS = 50_000
 
 
 class FileCache(Generic[Value]):
@@ -48,7 +50,8 @@ class UpstreamTree:
         self._commit = ""
         self._files: dict[str, str] = {}
         self._modules: dict[str, str] = {}
-        self._outlines = FileCache(trees, _outline_file, MAX_OUTLINES)
+        self._functions: KnownFunctions = {}
+        self._outlines = FileCache(trees, self._outline_file, MAX_OUTLINES)
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -94,6 +97,7 @@ class UpstreamTree:
         if name:
             self._modules[name[0]] = version.path
 
-
-def _outline_file(file: SourceFile) -> ModuleOutline | None:
-    return None if file.problem else build_outline(file.path, file.text)
+    def _outline_file(self, file: SourceFile) -> ModuleOutline | None:
+        if len(self._functions) > _MAX_FUNCTIONS:
+            self._functions.clear()
+        return None if file.problem else build_outline(file.path, file.text, self._functions)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
+from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay_cache import UpstreamTree
 from impact.errors import UsageError
 from impact.git.clone_trees import CloneTrees
@@ -17,11 +20,20 @@ from impact.profile.scan import build_profile, list_pinned_revisions
 from impact.profile.upstream.index import UpstreamIndex
 from impact.source.models import SourceFile, SourceProblem
 from impact.source.revisions import is_tag
+from impact.source.trees import BlobVersion
 from impact.text.strings import quote_input
+
+ProgressCallback = Callable[[int, int], None]
 
 # what a tree may hold beside its text, and uses nothing of upstream
 _SILENT = frozenset({SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE, SourceProblem.FOLDER})
 _IMPORTED = frozenset({UseKind.IMPORT, UseKind.SUBCLASS})
+# files between two looks at what is kept
+_STEP = 100
+
+
+def ignore_progress(_done: int, _all: int) -> None:
+    """Do nothing with the progress."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +66,19 @@ def scan_tree(
     *,
     upstream: CloneTrees | None = None,
     manual: ManualFile | None = None,
+    progress: ProgressCallback = ignore_progress,
+    kept: KeptReadings | None = None,
 ) -> TreeScan:
     """Return the profile of the files of a tree, linked to the commit of a clone that the tree pins.
 
-    Where the clone has no such commit, or the tree pins none, its newest one is used.
+    Where the clone has no such commit, or the tree pins none, its newest one is used. ``progress`` is called with
+    the files that are read, and 0 as nobody knows how many there are.
 
     Raises:
         UsageError: the clone has no commits.
     """
-    scans = _scan_files(files, source.packages)
+    told = (file for file in files if is_scanned(file.path) and file.problem not in _SILENT)
+    scans = _scan_files(told, source.packages, lambda done: progress(done, 0), kept)
     profile = build_profile(source.name, source.place, source.commit, scanned_at, source.packages, scans)
     scan = _link(profile, upstream) if upstream is not None else TreeScan(profile)
     return replace(scan, profile=apply_manual(scan.profile, manual)) if manual else scan
@@ -107,14 +123,58 @@ def _list_gone(profile: Profile, newest: UpstreamIndex) -> Iterator[Use]:
             yield use
 
 
-def _scan_files(files: Iterable[SourceFile], packages: Sequence[str]) -> Iterator[FileUses]:
-    for file in files:
-        if not is_scanned(file.path) or file.problem in _SILENT:
-            continue
-        if file.problem:
-            yield FileUses(file.path, problem=str(file.problem))
-        else:
-            yield scan_file(file.path, file.text, packages)
+def scan_clone(
+    trees: CloneTrees,
+    name: str,
+    commit: str,
+    packages: Sequence[str],
+    now: datetime,
+    progress: ProgressCallback = ignore_progress,
+    kept: KeptReadings | None = None,
+) -> Profile:
+    """Return what the tree of a clone uses of packages, at a commit or its newest one.
+
+    Raises:
+        UsageError: the clone can't be read, or has no such commit.
+    """
+    line = trees.list_line()
+    sha = trees.find_commit(commit) if commit else (line[-1].sha if line else "")
+    if not sha:
+        raise UsageError(f"There is no commit {quote_input(commit)} in the clone of {quote_input(name)}.")
+    listed = trees.list_files(sha)
+    files = (trees.read_file(BlobVersion(path, blob)) for path, blob in listed.items())
+    readable = (file for file in files if not file.problem)
+    scans = _scan_files(readable, packages, lambda done: progress(done, len(listed)), kept)
+    return build_profile(name, name, sha, now, packages, scans)
+
+
+def _scan_files(
+    files: Iterable[SourceFile],
+    packages: Sequence[str],
+    progress: Callable[[int], None],
+    kept: KeptReadings | None,
+) -> Iterator[FileUses]:
+    waiting, done = iter(files), 0
+    while some := {_name_content(file, packages): file for file in islice(waiting, _STEP)}:
+        known = kept.load_scans(list(some)) if kept else {}
+        fresh = {name: _scan_file(file, packages) for name, file in some.items() if name not in known}
+        if kept and fresh:
+            kept.keep_scans(fresh)
+        yield from (known.get(name) or fresh[name] for name in some)
+        done += len(some)
+        progress(done)
+
+
+def _name_content(file: SourceFile, packages: Sequence[str]) -> str:
+    """Return what stands for all that a scan of a file depends on."""
+    parts = (file.path, str(file.problem), ",".join(packages), file.text)
+    return hashlib.blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=20).hexdigest()
+
+
+def _scan_file(file: SourceFile, packages: Sequence[str]) -> FileUses:
+    if file.problem:
+        return FileUses(file.path, problem=str(file.problem))
+    return scan_file(file.path, file.text, packages)
 
 
 def _open_index(upstream: CloneTrees, commit: str) -> UpstreamIndex:

@@ -12,26 +12,37 @@ from impact.python.models import CallShape, CallSite, Definition, DefinitionKind
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _VISITED = frozenset({ast.Call, ast.Assign, ast.AnnAssign, ast.Attribute, ast.ClassDef, *_FUNCTIONS})
-_CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "model_post_init"})
+
+
+@dataclass(frozen=True, slots=True)
+class CodeReading:
+    """What a piece of code holds: a hash of what it does, its calls, and what it first sets on ``self``."""
+
+    body: str = ""
+    calls: tuple[CallSite, ...] = ()
+    attributes: tuple[Definition, ...] = ()
 
 
 @dataclass(slots=True)
 class CodeReader:
     source: SourceText
-    calls: list[CallSite] = field(default_factory=list)
-    attributes: dict[str, Definition] = field(default_factory=dict)
-    _settled: set[str] = field(default_factory=set)
+    _calls: list[CallSite] = field(default_factory=list)
+    _attributes: dict[str, Definition] = field(default_factory=dict)
     _scope: str = ""
     _owner: str = ""
     _receiver: str = ""
     # the last line of a class or function within the method that has a receiver of its own
     _inner_end: int = 0
 
-    def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> str:
+    def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> CodeReading:
+        if not body:
+            return CodeReading(hash_code(body))
         self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
-        return hash_code(body, self._visit, _VISITED)
+        self._calls, self._attributes = [], {}
+        text = hash_code(body, self._visit, _VISITED)
+        return CodeReading(text, tuple(self._calls), tuple(self._attributes.values()))
 
-    def read_code(self, nodes: Sequence[ast.AST], scope: str) -> str:
+    def read_code(self, nodes: Sequence[ast.AST], scope: str) -> CodeReading:
         return self.read_method(nodes, scope, "", "")
 
     def _visit(self, node: ast.AST) -> None:
@@ -54,19 +65,15 @@ class CodeReader:
     def _add_call(self, node: ast.Call) -> None:
         name = join_name(node.func)
         if name:
-            self.calls.append(CallSite(name, read_shape(node), node.lineno, self._scope))
+            self._calls.append(CallSite(name, read_shape(node), node.lineno, self._scope))
 
     def _add_attribute(self, target: ast.expr, statement: ast.Assign | ast.AnnAssign | None) -> None:
         if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
             return
         name = f"{self._owner}.{target.attr}"
-        is_constructor = self._scope.rpartition(".")[2] in _CONSTRUCTORS
-        is_known = name in self._settled if is_constructor else name in self.attributes
-        if target.value.id != self._receiver or is_known:
+        if target.value.id != self._receiver or name in self._attributes:
             return
-        if is_constructor:
-            self._settled.add(name)
-        self.attributes[name] = Definition(
+        self._attributes[name] = Definition(
             name,
             DefinitionKind.ATTRIBUTE,
             target.lineno,

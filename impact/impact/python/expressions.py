@@ -26,6 +26,10 @@ class SourceText:
         """Return a line, which counts from 1; empty if there is none."""
         return self._lines[number - 1] if 0 < number <= len(self._lines) else ""
 
+    def get_lines(self, first: int, last: int) -> str:
+        """Return the lines from one to another, which count from 1."""
+        return "\n".join(self._lines[first - 1 : last])
+
     def _cut(self, node: ast.expr) -> str:
         end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
         if end_line != node.lineno:

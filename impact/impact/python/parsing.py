@@ -26,7 +26,7 @@ def parse_source(text: str) -> ast.Module | None:
     if _has_many_fields(text):
         return None
     try:
-        with _PARSER_LOCK, warnings.catch_warnings(), _pause_collector():
+        with _PARSER_LOCK, warnings.catch_warnings(), pause_collector():
             # such as an escape sequence in somebody's file that means nothing
             warnings.simplefilter("ignore")
             return ast.parse(text)
@@ -36,14 +36,14 @@ def parse_source(text: str) -> ast.Module | None:
 
 def _has_many_fields(text: str) -> bool:
     """Return whether f-strings of a text may have more fields than are parsed: it may be JSON as well."""
-    if _FORMATTED.search(text) is None or text.count("{") <= _MAX_FIELDS:
+    if text.count("{") <= _MAX_FIELDS or _FORMATTED.search(text) is None:
         return False
     is_long = any(line.count("{") > _MAX_FIELDS for line in text.split("\n"))
     return is_long or (_LONG_FORMATTED.search(text) is not None and text.count("{") > _MAX_LONG_FIELDS)
 
 
 @contextmanager
-def _pause_collector() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Look for no cycles: a tree has none, and the look at all of its nodes takes as long as to parse it."""
     was_enabled = gc.isenabled()
     gc.disable()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from impact.clones.tree_scan import ScanSource, TreeScan, scan_tree
+from impact.clones.kept_readings import KeptReadings
+from impact.clones.tree_scan import ScanSource, TreeScan, scan_clone, scan_tree
 from impact.git.clone_trees import open_clone_trees
-from impact.profile.models import UseKind
-from impact.source.models import SourceFile
+from impact.profile.file_uses import FileUses
+from impact.profile.models import Profile, UseKind
+from impact.source.models import SourceFile, SourceProblem
 from impact.testing.checks import check_rows
 from impact.testing.clones import building, git, needs_git
 
@@ -65,3 +68,53 @@ def test_a_tree_is_linked_to_what_it_pins(engine: Path) -> None:
         assert made.newest == newest
 
     check()
+
+
+class CountedReadings(KeptReadings):
+    """What is kept, and how many files were scanned as they were not."""
+
+    scanned = 0
+
+    def keep_scans(self, scans: Mapping[str, FileUses]) -> None:
+        self.scanned += len(scans)
+        super().keep_scans(scans)
+
+
+def test_a_file_is_scanned_again_only_if_it_is_another_one(tmp_path: Path) -> None:
+    broken = SourceFile("broken.py", "def (")
+    unread = SourceFile("unread.py", problem=SourceProblem.UNAVAILABLE)
+    files = [*(SourceFile(f"part{n}.py", OURS) for n in range(250)), broken, unread]
+
+    def scan_files(packages: tuple[str, ...] = ("engine",)) -> tuple[Profile, int, list[tuple[int, int]]]:
+        heard: list[tuple[int, int]] = []
+        source = ScanSource("ours", "ours", "", packages)
+
+        def hear(done: int, total: int) -> None:
+            heard.append((done, total))
+
+        kept = CountedReadings(tmp_path)
+        made = scan_tree(source, files, datetime(2026, 1, 1, tzinfo=UTC), progress=hear, kept=kept)
+        return made.profile, kept.scanned, heard
+
+    cold, scanned, heard = scan_files()
+    assert (scanned, heard) == (252, [(100, 0), (200, 0), (252, 0)])
+    # what may be there the next time is not kept
+    assert scan_files() == (cold, 1, heard)
+    files[0] = SourceFile("part0.py", f"{OURS}# changed\n")
+    files[1] = SourceFile("moved.py", OURS)
+    assert scan_files()[1] == 3
+    assert scan_files(("motor",))[1] == 252
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(b"no database" * 1_000)
+    assert scan_files()[1] == 252
+
+
+def test_a_clone_is_scanned_with_what_is_kept(engine: Path, tmp_path: Path) -> None:
+    kept, now, heard = KeptReadings(tmp_path), datetime(2026, 1, 1, tzinfo=UTC), list[tuple[int, int]]()
+    with open_clone_trees(engine) as trees:
+        cold, warm, plain = (
+            scan_clone(trees, "engine", "", ("engine",), now, lambda *far: heard.append(far), each)
+            for each in (kept, kept, None)
+        )
+    assert cold == warm == plain
+    assert heard == [(2, 2)] * 3

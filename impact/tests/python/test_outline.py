@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from impact.python.annotations import is_same_annotation
 from impact.python.models import DefinitionKind, ModuleOutline, ParameterKind
 from impact.python.module_names import name_module, resolve_relative
-from impact.python.outline import build_outline
+from impact.python.outline import KnownFunctions, build_outline
 from impact.python.parsing import parse_source
 from impact.testing.checks import check_rows
 
@@ -351,6 +351,33 @@ WORDS += ["\n", "\t"]
 def test_nearly_python_never_raises(text: str) -> None:
     outline = build_outline("a/b.py", text)
     assert outline == build_outline("a/b.py", text)
+
+
+FUNCTION = "def f(self, a=go()):\n    self.x = walk(a)\n    def g(self): self.y = 1\n    return run(\n        a)\n"
+METHODS = FUNCTION.replace("\n", "\n    ").rstrip()
+CONSTRUCTOR = METHODS.replace("def f", "def __init__")
+# the same function at other lines, in other classes, behind other decorators, imports and conditions
+VERSIONS = [
+    FUNCTION,
+    f"# moved\n\n{FUNCTION}",
+    f"class A:\n    {METHODS}\n",
+    f"class A:\n    x = 0\n    {METHODS}\n    {CONSTRUCTOR}\nclass B(A):\n    {METHODS}\n",
+    f"class A:\n    {CONSTRUCTOR}\n    {METHODS}\n",
+    f"from a import once\n@once(go())\n{FUNCTION}",
+    f"from b import once\n@once(go())\n{FUNCTION}",
+    f"@once(\n    stop())\n{FUNCTION}",
+    f"class A:\n    @staticmethod\n    {METHODS}\n    @f.setter\n    {METHODS}\n",
+    f"if go:\n    {METHODS}\nelse:\n    f = None\n",
+    FUNCTION.replace("\n", "\r\n"),
+    FUNCTION.replace("a)", "'é'  # \ud800\n    )"),
+]
+
+
+@given(st.lists(st.sampled_from(VERSIONS), max_size=12))
+def test_what_is_known_of_functions_changes_no_outline(texts: list[str]) -> None:
+    known: KnownFunctions = {}
+    for path, text in zip(("a/b.py", "a/c.py") * 6, texts, strict=False):
+        assert build_outline(path, text, known) == build_outline(path, text)
 
 
 @pytest.mark.slow
