@@ -21,6 +21,10 @@ U = TypeVar("U")
 _GRACE_SECONDS = 2.0
 
 
+def ignore_progress(_done: int, _all: int) -> None:
+    """Do nothing with the progress."""
+
+
 class DeadlineExecutor(Executor):
     """Executor whose threads keep to the deadline of their creator's work, and do not delay the end."""
 
@@ -36,10 +40,20 @@ class DeadlineExecutor(Executor):
         [future] = self._submit_parts([partial(work, *arguments, **keywords)])
         return future
 
-    def map_items(self, work: Callable[[T], U], items: Iterable[T]) -> list[U]:
-        """Return the results of the work for each item, in order. Raises the first error, or TimeLimitExceeded."""
+    def map_items(
+        self, work: Callable[[T], U], items: Iterable[T], note: Callable[[int, int], None] = ignore_progress
+    ) -> list[U]:
+        """Return the results of the work for each item, in their order. ``note`` hears how many of all are there.
+
+        Raises the first error, or TimeLimitExceeded.
+        """
         # all at once: of quick parts, each would find that the thread of the last one has ended, and start another
-        return [wait_for_result(each) for each in self._submit_parts([partial(work, item) for item in items])]
+        futures = self._submit_parts([partial(work, item) for item in items])
+        results: list[U] = []
+        for future in futures:
+            note(len(results), len(futures))
+            results.append(wait_for_result(future))
+        return results
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 (the base's)
         """Start no further part. Running parts end by themselves, at their deadline at the latest."""

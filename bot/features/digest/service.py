@@ -35,6 +35,7 @@ from bot.features.touches.service import judge_merges
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.models.completion import request_answer
 from bot.platform.models.slots import limit_model_calls
+from bot.platform.progress import note_progress
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
@@ -84,7 +85,7 @@ def build_digest(
     name: str,
     view: DigestView = FULL_VIEW,
     use: DigestUse = DigestUse.POST,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = note_progress,
 ) -> Digest:
     """Build the digest of a day. ``progress`` is called with (done, all) as pull requests are finished.
 
@@ -191,7 +192,7 @@ def _select_by_contracts(
 
 
 def _read_pulls(
-    app: App, pulls: tuple[PullRequest, ...], use: DigestUse, progress: Callable[[int, int], None] | None
+    app: App, pulls: tuple[PullRequest, ...], use: DigestUse, progress: Callable[[int, int], None]
 ) -> tuple[SummarisedPullRequest, ...]:
     """Read and summarize pull requests, as many at a time as the settings say; as many more are loaded."""
 
@@ -203,15 +204,13 @@ def _read_pulls(
 
     done: dict[int, SummarisedPullRequest] = {}
     workers = app.settings.prdigest_concurrency
-    if progress:
-        progress(0, len(pulls))
+    progress(0, len(pulls))
     # those beyond the workers load their files while the model is busy
     threads = workers + min(workers, _MAX_AHEAD)
     with limit_model_calls(workers), DeadlineExecutor(threads, "digest") as crew:
         for each in iterate_results([crew.submit(read_isolated, pull, read) for pull in pulls]):
             done[each.number] = each
-            if progress:
-                progress(len(done), len(pulls))
+            progress(len(done), len(pulls))
     return tuple(done[pull.number] for pull in pulls)
 
 

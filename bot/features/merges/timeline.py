@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
+from functools import partial
 from typing import TypeVar
 
 from bot.dates import LocalDay, Span
@@ -16,6 +17,7 @@ from bot.features.merges.file_history import REVERT_WINDOW, FileHistory
 from bot.features.merges.outcomes import ClaimMemory, MergeOutcome, Reland, RevertIndex, find_relands
 from bot.features.merges.risk import Risk, assess_pull_request
 from bot.features.merges.summary import log_defect
+from bot.platform.progress import note_progress
 from bot.platform.pulls.models import PullRequest, remove_duplicates, sort_newest_first
 from bot.platform.pulls.paths import PathClasses, PathClassesLookup, get_default_classes
 from bot.platform.pulls.sources import DayMerges
@@ -114,7 +116,7 @@ def list_days(
             return error
 
     with DeadlineExecutor(workers, "merges") as crew:
-        return crew.map_items(list_day, days)
+        return crew.map_items(list_day, days, partial(note_progress, unit="day"))
 
 
 def combine_lists(days: Sequence[LocalDay], lists: Sequence[DayList]) -> MergeList:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,6 +19,7 @@ from bot.features.touches.breaking import describe_elsewhere
 from bot.features.touches.lines import LEDGER_DAYS
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
+from bot.platform.progress import note_progress
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.store.tables import Table
@@ -259,7 +260,7 @@ def build_contract_list(app: App, request: ContractRequest) -> ContractList:
     if filters.paths:
         # only the files tell whether a path fits
         with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
-            loaded = crew.map_items(partial(load_files, app), candidates)
+            loaded = crew.map_items(partial(load_files, app), candidates, note_progress)
         candidates = [pull for pull in loaded if filters.is_match(pull)]
         unlisted = sum(pull.files is None for pull in loaded)
     contracts = tuple(_select_paths(contract, filters) for contract in read_contracts(app, candidates))
@@ -283,7 +284,11 @@ def _select_paths(contract: MergeContract, filters: Filters) -> MergeContract:
 
 
 def read_contracts(
-    app: App, pulls: Iterable[PullRequest], *, must_wait: bool = False
+    app: App,
+    pulls: Iterable[PullRequest],
+    *,
+    must_wait: bool = False,
+    note: Callable[[int, int], None] = note_progress,
 ) -> tuple[MergeContract, ...]:
     """Return what merges change for others, in their order. Raises as :func:`read_merge`."""
 
@@ -294,7 +299,7 @@ def read_contracts(
         return contract or MergeContract(pull.number, pull.commit, pull.merge_time, pull.title, unread=unread)
 
     with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
-        return tuple(crew.map_items(read, pulls))
+        return tuple(crew.map_items(read, pulls, note))
 
 
 def read_changes(
@@ -329,7 +334,7 @@ def read_changes(
 
 def _read_unkept(app: App, pulls: Sequence[PullRequest]) -> dict[int, MergeContract]:
     with DeadlineExecutor(app.settings.prdigest_concurrency, "contracts") as crew:
-        read = crew.map_items(lambda pull: _read_now(app, pull, ()), pulls)
+        read = crew.map_items(lambda pull: _read_now(app, pull, ()), pulls, note_progress)
     return {contract.number: contract for contract, _ in read}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bot.app import App
 from bot.dates import Span, get_today
@@ -100,10 +100,13 @@ def _list_since(app: App, upstream: Repository, pin: PullRequest) -> tuple[list[
 def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:
     """Return what each merge changes for others, in order. Another attempt continues where this one ended."""
     contracts: list[MergeContract] = []
+
+    def note_all(done: int, _of_step: int) -> None:
+        note_progress(len(contracts) + done, len(pulls))
+
     for start in range(0, len(pulls), _STEP):
-        note_progress(len(contracts), len(pulls))
         try:
-            contracts += _read_step(app, pulls[start : start + _STEP])
+            contracts += _read_step(app, pulls[start : start + _STEP], note_all)
         except TimeLimitExceeded as error:
             raise TimeLimitExceeded(
                 f"I have read {len(contracts):,} of {format_count(len(pulls), 'merge')}, and keep them: ask "
@@ -112,7 +115,9 @@ def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:
     return contracts
 
 
-def _read_step(app: App, pulls: Sequence[PullRequest]) -> tuple[MergeContract, ...]:
+def _read_step(
+    app: App, pulls: Sequence[PullRequest], note: Callable[[int, int], None]
+) -> tuple[MergeContract, ...]:
     if not deadlines.get_seconds_left():
         raise TimeLimitExceeded(deadlines.TOO_LONG)
-    return read_contracts(app, pulls, must_wait=True)
+    return read_contracts(app, pulls, must_wait=True, note=note)

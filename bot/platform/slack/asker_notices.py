@@ -1,4 +1,9 @@
-"""Notices to the asker about the state of a request, before there is an answer and when Slack accepts none."""
+"""Notices to the asker about the state of a request, before there is an answer and when Slack accepts none.
+
+A ``response_url`` takes five messages in half an hour, and what it shows can't be edited. So where the answer will
+be posted, a message says how far the work is, which is edited each minute and deleted before the answer. Where
+only the asker may see it, they are told three times, so that the answer still gets through.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,14 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import count
 
-from bot.errors import RateLimited, SlackUnavailable, StoreUnavailable
+from bot.errors import RateLimited, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.platform import deadlines
-from bot.platform.progress import follow_progress
+from bot.platform.progress import WorkProgress, follow_progress
 from bot.platform.slack.answers import AnsweredRequest
 from bot.platform.slack.messages import Post
-from bot.platform.slack.messenger import SlackEphemeralMessenger
+from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.notices import NOT_POSTED_YET, format_still_working, render_delay, render_notice
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.keys import ANSWER_PROGRESS
@@ -31,7 +37,7 @@ class ResponseTimes:
     - ``first_response``: the latest time of a first response.
     - ``started_notice``: when a request that is not answered yet gets a notice that the work began. Such a notice
       can't be removed later, so a quick answer comes without one.
-    - ``progress_notice``: when a request that may take longer gets a notice that it is in progress.
+    - ``progress_notice``: how often a request that may take longer says how far it is.
     - ``reply_reserve``: the part of a request's time that is reserved for posting the answer or an error.
     - ``apology_reserve``: the part of ``reply_reserve`` for the notice that Slack accepts no post.
     - ``short_outage``: how long such a failure may last before the asker gets that notice.
@@ -44,7 +50,7 @@ class ResponseTimes:
 
     first_response: float = 120.0
     started_notice: float = 3.0
-    progress_notice: float = 100.0
+    progress_notice: float = 60.0
     reply_reserve: float = 25.0
     apology_reserve: float = 10.0
     short_outage: float = 10.0
@@ -53,16 +59,22 @@ class ResponseTimes:
     display_reserve: float = 30.0
 
 
+# the minutes after which an asker alone is told how far the work is
+_TOLD_AFTER = frozenset({1, 2, 4})
+
+
 class AskerNotices:
-    """Notices through the asker's ``response_url``. An asker without one waits for the answer itself."""
+    """Notices through the asker's ``response_url``, and the message that says how far the work is."""
 
     def __init__(
         self,
+        posts: SlackMessenger,
         messenger: SlackEphemeralMessenger,
         records: RecordStore[AnsweredRequest],
         now: Callable[[], datetime],
         response_times: ResponseTimes,
     ) -> None:
+        self._posts = posts
         self._messenger = messenger
         self._records = records
         self._now = now
@@ -110,25 +122,78 @@ class AskerNotices:
             self._records.save(key, record, replace(record, excused_at=self._now()))
 
     @contextmanager
-    def report_progress(self, slack_request: SlackRequest, started: str = "") -> Iterator[None]:
-        """Tell the asker of the progress while the block takes, if there is a ``response_url``.
+    def report_progress(
+        self, slack_request: SlackRequest, started: str = "", thread: str | None = None
+    ) -> Iterator[None]:
+        """Say how far the work is while the block takes.
 
-        ``started`` is the sentence for a block that is not as quick as most; empty for none.
+        ``started`` is the sentence for a block that is not as quick as most; empty for none. ``thread`` is where
+        the answer will be posted, empty for the channel; None if only the asker may see it.
         """
         with ExitStack() as timers:
             progress = timers.enter_context(follow_progress())
-
-            def send_step() -> None:
-                self._try_send(slack_request, render_notice(format_still_working(progress.done, progress.total)))
-
             if slack_request.response_url and started:
                 timers.enter_context(
                     self._run_later(self._times.started_notice, lambda: self._send_started(slack_request, started))
                 )
-            is_long = self._times.first_response < deadlines.get_seconds_left() < math.inf
-            if slack_request.response_url and is_long:
-                timers.enter_context(self._run_later(self._times.progress_notice, send_step))
+            if self._times.first_response < deadlines.get_seconds_left() < math.inf:
+                timers.enter_context(self._show_each_minute(slack_request, progress, thread))
             yield
+
+    @contextmanager
+    def _show_each_minute(
+        self, slack_request: SlackRequest, progress: WorkProgress, thread: str | None
+    ) -> Iterator[None]:
+        ended = threading.Event()
+
+        def show() -> None:
+            place = thread if slack_request.channel else None
+            for minute in count(1):
+                if ended.wait(self._times.progress_notice):
+                    return
+                notice = render_notice(format_still_working(progress))
+                if place is not None and not self._show(slack_request, place, notice):
+                    place = None
+                if place is None and minute in _TOLD_AFTER:
+                    self._try_send(slack_request, notice)
+
+        worker = threading.Thread(target=show, daemon=True, name="progress")
+        worker.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            # no notice may arrive after the answer
+            worker.join(self._times.reply_reserve)
+            self._remove_shown(slack_request)
+
+    def _show(self, slack_request: SlackRequest, thread: str, notice: Post) -> bool:
+        """Post or edit the message that says how far the work is. Return whether Slack lets the bot do so."""
+        key, channel, payload = _build_key(slack_request), slack_request.channel, notice.build_payload()
+        try:
+            record = self._records.load(key)
+            if record.message:
+                self._posts.edit_message(channel, record.message, payload, key)
+            else:
+                message = self._posts.post_message(channel, payload, key, thread or None)
+                self._records.save(key, record, replace(record, message=message))
+        except (SlackUnavailable, StoreUnavailable) as error:
+            log.info("how far it is can't be shown [%s]: %s", slack_request.reference, error)
+        except SlackCallRefused as error:
+            log.info("how far it is may not be shown [%s]: %s", slack_request.reference, error)
+            return False
+        return True
+
+    def _remove_shown(self, slack_request: SlackRequest) -> None:
+        """Delete the message that says how far the work was, also that of an earlier attempt."""
+        key = _build_key(slack_request)
+        try:
+            record = self._records.load(key)
+            if record.message:
+                self._posts.delete_message(slack_request.channel, record.message)
+                self._records.save(key, record, replace(record, message=""))
+        except (SlackUnavailable, SlackCallRefused, StoreUnavailable) as error:
+            log.info("a message stays that says how far it was [%s]: %s", slack_request.reference, error)
 
     @contextmanager
     def _run_later(self, wait: float, send: Callable[[], None]) -> Iterator[None]:

@@ -104,6 +104,11 @@ class SlackMessenger:
                 parse="none",
             )
 
+    def delete_message(self, channel: str, message: str) -> None:
+        """Delete a message of the bot."""
+        with translate_slack_errors(channel):
+            self._client.chat_delete(channel=channel, ts=message)
+
     def open_direct_messages(self, user: str) -> str:
         with translate_slack_errors():
             return str(self._client.conversations_open(users=user)["channel"]["id"])

@@ -23,6 +23,7 @@ from bot.errors import (
     TimeLimitExceeded,
     UsageError,
 )
+from bot.platform.progress import WorkProgress
 from bot.platform.slack.blocks import (
     CLOSE_LABEL,
     Element,
@@ -137,11 +138,15 @@ def _build_post(text: str, *elements: Element) -> Post:
     return Post(text, (make_block(make_section(elements)),))
 
 
-def format_still_working(done: int, total: int) -> str:
-    """Return that the work goes on, and how many merges of all are read; ``total`` is 0 if nobody knows."""
-    return (
-        f"{STILL_WORKING} So far I've read {done:,} of {format_count(total, 'merge')}." if total else STILL_WORKING
-    )
+def format_still_working(progress: WorkProgress) -> str:
+    """Return that the work goes on, how far it is, and how long the rest may take."""
+    if not progress.total:
+        return STILL_WORKING
+    place = f"Reading {progress.unit} {min(progress.done + 1, progress.total):,} of {progress.total:,}"
+    seconds = progress.estimate_seconds()
+    if seconds is None:
+        return f"{place}."
+    return f"{place}, about {format_count(math.ceil(seconds / 60) or 1, 'minute')} left."
 
 
 # --- files of answers

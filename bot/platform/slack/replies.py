@@ -101,7 +101,7 @@ class ReplySender:
         self._records = records
         self._now = now
         self._on_posted = on_posted
-        self._notices = AskerNotices(ephemeral_messenger, records, now, response_times)
+        self._notices = AskerNotices(messenger, ephemeral_messenger, records, now, response_times)
         self._earlier_answers = earlier_answers
         self.response_times = response_times
 
@@ -181,7 +181,7 @@ class ReplySender:
         try:
             with (
                 self._notices.excuse_failures(attempt.asker, attempt.key),
-                self._notices.report_progress(attempt.asker, started),
+                self._notices.report_progress(attempt.asker, started, _choose_thread(attempt)),
                 deadlines.reserve_time(self.response_times.reply_reserve),
             ):
                 return make()
@@ -252,7 +252,7 @@ class ReplySender:
             self._deliver_once(attempt, answer)
 
     def _deliver_once(self, attempt: _Attempt, answer: Answer) -> None:
-        thread = _choose_thread(attempt, answer)
+        thread = _choose_thread(attempt, is_private=answer.is_private)
         # without a search for an earlier post, another could be a duplicate; the asker gets the answer in any case
         if thread is None or attempt.earlier is _Earlier.UNKNOWN:
             self._send_privately(attempt.asker, answer)
@@ -343,16 +343,16 @@ class ReplySender:
             log.info("an answer in %s is not remembered: %s", channel, error)
 
 
-def _choose_thread(attempt: _Attempt, answer: Answer) -> str | None:
+def _choose_thread(attempt: _Attempt, *, is_private: bool = False) -> str | None:
     """Return the thread in which an answer is surely seen, empty for the channel; None for a private notice."""
-    # in direct messages, an answer for the asker alone is an ordinary message: nobody else is there, and Slack
+    # In direct messages, an answer for the asker alone is an ordinary message: nobody else is there, and Slack
     # does not show ephemeral messages in a thread without replies. The same holds for what everybody in a thread
     # may read.
     asker, audience = attempt.asker, attempt.audience
-    if audience in _PUBLIC_AUDIENCES and not answer.is_private:
+    if audience in _PUBLIC_AUDIENCES and not is_private:
         return asker.thread
     is_written = bool(asker.message) and not asker.response_url
-    is_open = audience is Audience.HERE and not answer.is_private
+    is_open = audience is Audience.HERE and not is_private
     if is_written and (asker.is_direct or (is_open and asker.existing_thread)):
         return asker.existing_thread
     return None

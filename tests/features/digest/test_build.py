@@ -34,6 +34,7 @@ from bot.features.touches.contracts import keep_contract
 from bot.features.touches.decisions import HITS
 from bot.platform.models import Model
 from bot.platform.models.packing import Coverage
+from bot.platform.progress import note_progress
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.pulls.sources import CountCheck
@@ -73,7 +74,7 @@ def build(
     view: DigestView = FULL_VIEW,
     summarise: Summarise | None = None,
     workers: int = 4,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Callable[[int, int], None] = note_progress,
     of: LocalDay = DAY,
     **parts: Any,
 ) -> Digest:

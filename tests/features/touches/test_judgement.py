@@ -129,7 +129,9 @@ def test_a_long_way_is_read_in_steps_and_goes_on_where_it_ended(app: App, github
     github.set_limit("graphql", 70)
     with follow_progress() as progress, pytest.raises(RateLimited):
         plan_upgrade(app, pin, ENTRY)
-    assert (progress.done, progress.total) == (50, 120)
+    # it hears of each merge
+    assert 50 <= progress.done <= 70
+    assert progress.total == 120
     github.set_limit("graphql", 5_000)
     read = len(github.calls)
     assert plan_upgrade(app, pin, ENTRY).merges == 120

@@ -3,8 +3,10 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -32,7 +34,7 @@ from bot.platform.slack.answers import Answer
 from bot.platform.slack.asker_notices import ResponseTimes
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
-from bot.platform.slack.notices import describe_error
+from bot.platform.slack.notices import STILL_WORKING, describe_error
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import Audience, SlackRequest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
@@ -528,18 +530,105 @@ def test_who_waits_is_told_once_what_is_done_and_who_does_not_is_told_nothing(of
     assert (office.list_posts(), len(office.list_whispers())) == (["For everybody"] * 2, 1)
 
 
-def test_who_waits_long_is_told_how_far_the_work_is(office: Office) -> None:
-    replies = quick_notices(office, ResponseTimes(first_response=1.0, progress_notice=0.3))
+MINUTE = 0.1
+HALF_DONE = "Reading merge 301 of 1,200, about 1 minute left."
+
+
+@pytest.mark.parametrize("has_url", [True, False])
+@pytest.mark.parametrize(
+    ("channel", "in_thread", "audience"),
+    [
+        (HOME, False, Audience.CHANNEL),
+        (HOME, True, Audience.CHANNEL),
+        (HOME, True, Audience.SHARED),
+        ("D0ASKER", False, Audience.CHANNEL),
+        ("D0ASKER", True, Audience.CHANNEL),
+    ],
+)
+def test_where_the_answer_will_be_a_message_shows_each_minute_how_far_it_is(
+    office: Office, channel: str, in_thread: bool, audience: Audience, has_url: bool
+) -> None:
+    office.slack.add_channel("D0ASKER", "ada")
+    thread = office.slack.add_message(channel, "upgrade v1") if in_thread else ""
+    asked = replace(office.make_request(channel), thread=thread, message=thread)
+    replies = quick_notices(office, ResponseTimes(first_response=1.0, progress_notice=MINUTE))
+    shown: list[str] = []
+
+    def work() -> Answer:
+        note_progress(0, 1_200)
+        for done in (300, 900):
+            note_progress(done, 1_200)
+            shown.append(eventually(partial(find_text, f"Reading merge {done + 1:,} of")))
+        return ANSWER
+
+    def find_text(words: str) -> str:
+        return next((each for each in list_texts() if words in each), "")
+
+    def list_texts() -> list[str]:
+        messages = office.slack.list_replies(channel, thread) if thread else office.slack.list_messages(channel)
+        return [each["text"] for each in messages if each["ts"] != thread]
+
+    with deadlines.bound_work(600.0):
+        replies.give_answer(asked if has_url else replace(asked, response_url=""), "upgrade", audience, work)
+    assert shown == [HALF_DONE, HALF_DONE.replace("301", "901")]
+    # one message, which the answer follows
+    assert len(office.slack.list_calls_to("chat.postMessage")) == 2
+    assert (list_texts(), office.list_whispers()) == (["For everybody"], [])
+
+
+@pytest.mark.parametrize("is_dead", [False, True])
+@pytest.mark.parametrize(
+    ("channel", "audience"), [(HOME, Audience.ASKER), ("C0OUT", Audience.CHANNEL), ("D0OTHERS", Audience.CHANNEL)]
+)
+def test_an_asker_alone_is_told_three_times_so_that_the_answer_still_gets_through(
+    office: Office, channel: str, audience: Audience, is_dead: bool
+) -> None:
+    replies = quick_notices(office, ResponseTimes(first_response=1.0, progress_notice=MINUTE))
+    asked = office.make_request(channel)
+    if is_dead:
+        office.slack.fail_next(RESPONSE, status=404, times=9)
 
     def work() -> Answer:
         note_progress(300, 1_200)
-        eventually(office.list_whispers)
+        threading.Event().wait(7 * MINUTE)
         return ANSWER
 
     with deadlines.bound_work(600.0):
-        replies.give_answer(office.make_request(), "upgrade", Audience.CHANNEL, work)
-    (whisper,) = office.list_whispers()
-    assert "So far I've read 300 of 1,200 merges." in whisper
+        replies.give_answer(asked, "upgrade", audience, work)
+    # without a ``response_url``, Slack tells nobody anything where the bot is not
+    is_reached = channel == HOME or not is_dead
+    sentences = [*["Reading merge 301 of 1,200."] * 3, "For you"]
+    assert office.list_whispers() == (sentences if is_reached else [])
+    assert office.list_posts() == []
+
+
+def test_what_an_attempt_showed_that_was_killed_is_edited_and_removed_by_the_next(office: Office) -> None:
+    asked, messages = office.make_request(), []
+
+    class Killed(BaseException):
+        pass
+
+    class Unreachable(SlackMessenger):
+        def delete_message(self, channel: str, message: str) -> None:
+            raise SlackUnavailable("Slack is away.")
+
+    client = make_slack_client(office.slack.token, office.slack.url)
+    times = ResponseTimes(first_response=1.0, progress_notice=MINUTE)
+
+    def work() -> Answer:
+        messages.append(eventually(office.list_posts))
+        if len(messages) == 1:
+            raise Killed
+        return ANSWER
+
+    for kind in (Unreachable, SlackMessenger):
+        replies = ReplySender(
+            kind(client), SlackEphemeralMessenger(client), answer_store(office.store), lambda: NOW, None, times
+        )
+        with deadlines.bound_work(600.0), suppress(Killed):
+            replies.give_answer(asked, "upgrade", Audience.CHANNEL, work)
+    assert messages == [[STILL_WORKING]] * 2
+    assert office.list_posts() == ["For everybody"]
 
 
 def test_who_has_no_response_url_waits_for_the_answer_itself(office: Office) -> None:
