@@ -49,3 +49,8 @@ def test_a_terminal_shows_how_far_the_work_is(store: Redis, store_url: str, tmp_
         shown = _on_a_terminal("report", *SMALL_DAY, settings=there.settings, folder=tmp_path)
     assert "Pull requests:" in shown
     assert "3/3" in shown
+
+
+def test_a_scan_shows_a_bar_before_what_it_came_to(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import vllm\n")
+    assert "Files: 1file" in _on_a_terminal("profile", "scan", str(tmp_path), settings={}, folder=tmp_path)

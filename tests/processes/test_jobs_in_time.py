@@ -130,11 +130,17 @@ def test_a_model_that_drips_leaves_a_summary_of_facts_in_time(team: Team) -> Non
 
 
 def test_who_asks_for_what_takes_long_hears_that_it_is_worked_on_and_then_what_failed(team: Team) -> None:
+    def list_texts() -> list[str]:
+        return [message["text"] for message in team.world.slack.list_messages(CHANNEL)]
+
     team.slow("github")
     days = DigestRequest.parse("2026-02-27..2026-02-28", team.services.repositories, team.services.get_today())
     answer_overview.send_to(team.jobs, team.make_request(), days, Audience.CHANNEL)
-    assert seconds_until(lambda: team.is_told("still working on it")) < SOON / 2
+    assert seconds_until(lambda: bool(list_texts())) < SOON / 2
+    assert "still working on it" in list_texts()[0]
     assert seconds_until(lambda: team.is_told("GitHub is not responding")) < SOON
+    # it was where the answer would have been
+    assert list_texts() == []
 
 
 def test_who_waits_for_an_answer_that_slack_does_not_take_is_told_another_way(team: Team) -> None:

@@ -105,14 +105,14 @@ def extract_contracts(
         ImpactError: the clone can't be read, or a process ended.
     """
     is_long = len(merges) >= 2 * _LEAST_SHARE
-    contracts = kept.load_contracts([merge.commit.sha for merge in merges]) if kept and is_long else {}
+    contracts = kept.contracts.load([merge.commit.sha for merge in merges]) if kept and is_long else {}
     missing = [merge for merge in merges if merge.commit.sha not in contracts]
     progress(len(contracts), len(merges))
     for contract in _extract_missing(trees, missing):
         contracts[contract.commit] = contract
         progress(len(contracts), len(merges))
     if kept and is_long and missing:
-        kept.keep_contracts(contracts[merge.commit.sha] for merge in missing)
+        kept.contracts.keep({each.commit.sha: contracts[each.commit.sha] for each in missing})
     # the number and title are what the messages say now
     return [replace(contracts[each.commit.sha], number=each.number, title=each.title) for each in merges]
 

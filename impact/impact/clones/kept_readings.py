@@ -6,7 +6,7 @@ import logging
 import sqlite3
 import sys
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -38,37 +38,26 @@ _SECONDS = 5.0
 class KeptReadings:
     """What is kept in a folder: contracts by merge commits, and scans by what stands for a file's content.
 
-    Where the folder can't be used, nothing is kept: that costs time alone, and is logged.
+    What may be there the next time is left out. Where the folder can't be used, nothing is kept: that costs time
+    alone, and is logged.
     """
 
     def __init__(self, folder: Path) -> None:
-        self._contracts = _KeptValues(folder / f"contracts-{EXTRACTION_VERSION}-{_PYTHON}.sqlite", MergeContract)
-        self._scans = _KeptValues(folder / f"scans-{SCAN_VERSION}-{_PYTHON}.sqlite", FileUses)
-
-    def load_contracts(self, hashes: Sequence[str]) -> dict[str, MergeContract]:
-        """Return what is kept of some merges."""
-        return self._contracts.load(hashes)
-
-    def keep_contracts(self, contracts: Iterable[MergeContract]) -> None:
-        """Keep contracts, but those with files that may be there the next time."""
-        self._contracts.keep(
-            {each.commit: each for each in contracts if _PASSING.isdisjoint(file.reason for file in each.unread)}
+        self.contracts = KeptValues(
+            folder / f"contracts-{EXTRACTION_VERSION}-{_PYTHON}.sqlite",
+            MergeContract,
+            lambda contract: _PASSING.isdisjoint(file.reason for file in contract.unread),
+        )
+        self.scans = KeptValues(
+            folder / f"scans-{SCAN_VERSION}-{_PYTHON}.sqlite", FileUses, lambda scan: scan.problem not in _PASSING
         )
 
-    def load_scans(self, names: Sequence[str]) -> dict[str, FileUses]:
-        """Return what is kept of some files."""
-        return self._scans.load(names)
 
-    def keep_scans(self, scans: Mapping[str, FileUses]) -> None:
-        """Keep scans, but those that may find more the next time."""
-        self._scans.keep({name: each for name, each in scans.items() if each.problem not in _PASSING})
-
-
-class _KeptValues(Generic[Value]):
+class KeptValues(Generic[Value]):
     """Values of one kind in a file, by names."""
 
-    def __init__(self, file: Path, kind: type[Value]) -> None:
-        self._file, self._kind = file, kind
+    def __init__(self, file: Path, kind: type[Value], lasts: Callable[[Value], bool]) -> None:
+        self._file, self._kind, self._lasts = file, kind, lasts
 
     def load(self, names: Sequence[str]) -> dict[str, Value]:
         if not self._file.exists():
@@ -102,6 +91,8 @@ class _KeptValues(Generic[Value]):
 
     def _iterate_rows(self, values: Mapping[str, Value]) -> Iterator[tuple[str, bytes]]:
         for name, value in values.items():
+            if not self._lasts(value):
+                continue
             try:
                 data = self._adapter.dump_json(value, exclude_defaults=True)
             except ValueError:

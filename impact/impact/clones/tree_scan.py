@@ -156,10 +156,12 @@ def _scan_files(
 ) -> Iterator[FileUses]:
     waiting, done = iter(files), 0
     while some := {_name_content(file, packages): file for file in islice(waiting, _STEP)}:
-        known = kept.load_scans(list(some)) if kept else {}
+        # a small tree is read as quickly
+        store = kept if done or len(some) == _STEP else None
+        known = store.scans.load(list(some)) if store else {}
         fresh = {name: _scan_file(file, packages) for name, file in some.items() if name not in known}
-        if kept and fresh:
-            kept.keep_scans(fresh)
+        if store and fresh:
+            store.scans.keep(fresh)
         yield from (known.get(name) or fresh[name] for name in some)
         done += len(some)
         progress(done)

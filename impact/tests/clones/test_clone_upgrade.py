@@ -117,5 +117,6 @@ def test_a_merge_whose_files_may_be_there_later_is_not_kept(tmp_path: Path) -> N
     )
     kept = KeptReadings(tmp_path)
     # JSON has no half characters, which a literal may have
-    kept.keep_contracts([read, *others, MergeContract(4, "4" * 40, BEGIN, "--\ud800")])
-    assert kept.load_contracts([f"{number}" * 40 for number in range(1, 5)]) == {"1" * 40: read}
+    contracts = [read, *others, MergeContract(4, "4" * 40, BEGIN, "--\ud800")]
+    kept.contracts.keep({each.commit: each for each in contracts})
+    assert kept.contracts.load([f"{number}" * 40 for number in range(1, 5)]) == {"1" * 40: read}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from impact.clones.kept_readings import KeptReadings
+from impact.clones.kept_readings import KeptReadings, KeptValues
 from impact.clones.tree_scan import ScanSource, TreeScan, scan_clone, scan_tree
 from impact.git.clone_trees import open_clone_trees
 from impact.profile.file_uses import FileUses
@@ -73,11 +72,14 @@ def test_a_tree_is_linked_to_what_it_pins(engine: Path) -> None:
 class CountedReadings(KeptReadings):
     """What is kept, and how many files were scanned as they were not."""
 
-    scanned = 0
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.scanned = 0
+        self.scans = KeptValues(folder / "scans.sqlite", FileUses, self.count)
 
-    def keep_scans(self, scans: Mapping[str, FileUses]) -> None:
-        self.scanned += len(scans)
-        super().keep_scans(scans)
+    def count(self, scan: FileUses) -> bool:
+        self.scanned += 1
+        return not scan.problem.startswith("it could not be read")
 
 
 def test_a_file_is_scanned_again_only_if_it_is_another_one(tmp_path: Path) -> None:
@@ -86,6 +88,7 @@ def test_a_file_is_scanned_again_only_if_it_is_another_one(tmp_path: Path) -> No
     files = [*(SourceFile(f"part{n}.py", OURS) for n in range(250)), broken, unread]
 
     def scan_files(packages: tuple[str, ...] = ("engine",)) -> tuple[Profile, int, list[tuple[int, int]]]:
+        """The profile, how many files were scanned for it, and the progress."""
         heard: list[tuple[int, int]] = []
         source = ScanSource("ours", "ours", "", packages)
 
@@ -104,9 +107,12 @@ def test_a_file_is_scanned_again_only_if_it_is_another_one(tmp_path: Path) -> No
     files[1] = SourceFile("moved.py", OURS)
     assert scan_files()[1] == 3
     assert scan_files(("motor",))[1] == 252
-    (file,) = tmp_path.iterdir()
+    before, (file,) = scan_files(), tmp_path.iterdir()
     file.write_bytes(b"no database" * 1_000)
-    assert scan_files()[1] == 252
+    for _ in range(2):
+        assert scan_files()[0] == before[0]
+    # it was written anew
+    assert scan_files() == before
 
 
 def test_a_clone_is_scanned_with_what_is_kept(engine: Path, tmp_path: Path) -> None:
