@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from impact.source.models import SourceProblem
@@ -75,9 +75,23 @@ class Coverage:
         """Return a count; None in place of a zero that nobody can be sure of."""
         return count if count or self.is_complete else None
 
+    @property
+    def gaps(self) -> list[str]:
+        """What was not read, as the objects of a sentence."""
+        return [str(part) for part in self.parts if part.unread]
+
+    def leave_out_reasons(self, words: int) -> Coverage:
+        """Return the same without the reasons that are longer than that or would be cut."""
+        most = min(words, _MAX_WORDS)
+        parts = (
+            replace(part, reason="") if len(part.reason) > _MAX_REASON or len(part.reason.split()) > most else part
+            for part in self.parts
+        )
+        return replace(self, parts=tuple(parts))
+
     def explain_gaps(self, *, is_empty: bool) -> str:
         """Return a sentence on what was not read, and what follows for a result; empty if all was read."""
-        gaps = [str(part) for part in self.parts if part.unread]
+        gaps = self.gaps
         if not gaps:
             return ""
         listed = f"{', '.join(gaps[:-1])} and {gaps[-1]}" if len(gaps) > 1 else gaps[0]
@@ -100,8 +114,9 @@ COMPLETE = Coverage()
 class CoveredList(Generic[T]):
     """A list with its coverage. Who shows it goes through here, and says first what was not read.
 
-    Its items are reached by :meth:`render`, :meth:`to_document` and :meth:`label` alone; :meth:`ignore_coverage`
-    is for work that shows nobody anything. It has no length and no truth value, which would tell of none.
+    Its items are reached by :meth:`render`, :meth:`render_below`, :meth:`to_document` and :meth:`label` alone;
+    :meth:`ignore_coverage` is for work that shows nobody anything. It has no length and no truth value, which
+    would tell of none.
     """
 
     _items: tuple[T, ...] = ()
@@ -122,9 +137,13 @@ class CoveredList(Generic[T]):
 
         ``write`` makes a part of a sentence. ``nothing`` is said where all was read, and there are no items.
         """
-        shown = [*show(self._items)] if self._items else []
+        shown = self.render_below(show)
         sentence = self.explain_gaps() or ("" if self._items else nothing)
         return [*([write(sentence)] if sentence else []), *shown]
+
+    def render_below(self, show: Callable[[tuple[T, ...]], Iterable[P]]) -> list[P]:
+        """Return what ``show`` makes of the items, if any, below a sentence that says what was not read."""
+        return [*show(self._items)] if self._items else []
 
     def to_document(self, name: str, show: Callable[[T], object]) -> dict[str, Any]:
         """Return the list for JSON below what was not read; None in its place where nobody can tell."""

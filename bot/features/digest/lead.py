@@ -31,8 +31,15 @@ from bot.features.merges.view import (
     render_riskiest_title,
     shorten_branch,
 )
-from bot.features.touches.breaking import BreakingMerge, render_breaking
-from bot.features.touches.lines import WIDE_TOUCHES, HitContext, TouchLimits, render_news_line, render_touches
+from bot.features.touches.breaking import render_breaking
+from bot.features.touches.lines import (
+    WIDE_TOUCHES,
+    HitContext,
+    TouchLimits,
+    make_sentence,
+    render_news_line,
+    render_touches,
+)
 from bot.platform.models.packing import Coverage
 from bot.platform.slack.blocks import (
     MAX_LEAD_WORDS,
@@ -58,6 +65,7 @@ _MAX_OVERVIEW_LENGTH = 700
 _MAX_HEADLINE_WORDS = 24
 _LEAST_OVERVIEW_WITH_NEWS = 20
 _MAX_NOTE_WORDS = 30
+_MAX_NOTIFIED_REASON = 12  # words
 _ELSEWHERE = ", in the thread"
 
 
@@ -123,18 +131,20 @@ _VERSIONS, _VERSIONS_WITH_HITS = _build_versions(_STEPS), _build_versions(_STEPS
 def render_lead(digest: Digest) -> Post:
     """Render the message in the channel: at most 220 words and 10 blocks, however busy the day was."""
     date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
-    headline = collapse_lines(_format_title(digest, digest.name, date))
+    coverage = digest.coverage
+    headline = collapse_lines(_format_title(digest, digest.name, date, coverage))
     overview = collapse_lines(digest.overview.text)
     # a busy day has a dozen versions, which choose from these
     outcomes, older, riskiest = digest.standing_outcomes, digest.older_reverts, digest.riskiest_entries
     actions, own_urls, breaking = _group_actions(digest), collect_urls(digest), digest.breaking
-    gaps, facts = list_gaps(digest), list_facts(digest)
+    notes, facts = list_notes(digest, coverage), list_facts(digest)
     context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
 
     def build(limits: _LeadLimits, urls: Mapping[int, str]) -> list[Block]:
         text = keep_sentences(overview, limits.overview)
         index = SentenceIndex.build(text)
         blocks = [make_header(truncate_words(headline, _MAX_HEADLINE_WORDS))]
+        blocks += _render_gaps(digest, coverage, limits.sentence)
         if digest.touches:
             blocks += render_touches(digest.touches, context, limits.touches, _ELSEWHERE)
         news = render_news_line(digest.deprecations, _ELSEWHERE)
@@ -142,11 +152,11 @@ def render_lead(digest: Digest) -> Post:
         if news and limits.overview >= _LEAST_OVERVIEW_WITH_NEWS:
             blocks.append(news)
         blocks += _render_overview(digest, text, urls)
-        blocks += _render_breaking(digest, breaking, limits.breaking, limits.names)
+        blocks += render_breaking(breaking, most=limits.breaking, names=limits.names)
         blocks += render_outcomes(outcomes, older, _ELSEWHERE, limits)
-        blocks += _render_risky_changes(digest, riskiest, digest.coverage, urls, limits, index)
+        blocks += _render_risky_changes(digest, riskiest, coverage, urls, limits, index)
         blocks += _render_actions(actions, own_urls, urls, limits, index)
-        line = " · ".join(_keep_clauses([*gaps, *(facts if limits.facts else ())], max(20, limits.sentence)))
+        line = " · ".join(_keep_clauses([*notes, *(facts if limits.facts else ())], max(20, limits.sentence)))
         return [*blocks, make_context(line)] if line else blocks
 
     versions = _VERSIONS_WITH_HITS if digest.touches and not digest.touches.touching.is_empty else _VERSIONS
@@ -155,7 +165,8 @@ def render_lead(digest: Digest) -> Post:
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
     blocks = choose_fitting_blocks(build(limits, urls) for urls in (own_urls, {}))
     # what a phone's notification shows and a screen reader reads instead of the blocks
-    text = f"{headline}. {digest.overview.text}" if digest.entries and digest.overview.text else headline
+    gaps = _explain_gaps(digest, coverage, _MAX_NOTIFIED_REASON)
+    text = ". ".join([headline, *filter(None, (gaps, digest.overview.text if digest.entries else ""))])
     return Post(escape_mrkdwn(truncate_text(collapse_lines(text), 800)), tuple(blocks))
 
 
@@ -168,30 +179,50 @@ def _keep_clauses(clauses: Iterable[str], words: int) -> list[str]:
 def _render_overview(digest: Digest, text: str, urls: Mapping[int, str]) -> Iterator[Block]:
     fallback = digest.overview.fallback
     paragraphs = [make_section(make_prose(text, urls, _MAX_OVERVIEW_LENGTH))] if text else []
-    if fallback:
-        # if the budget runs short, the overview is dropped before the summaries
-        is_alone = len(digest.fallback_entries) == len(digest.entries) or not is_for_budget(fallback)
+    # of a day of which the model read nothing, the sentence above says why
+    if fallback and len(digest.fallback_entries) < len(digest.entries):
         reason = keep_short(fallback.clause, _MAX_NOTE_WORDS)
-        part = "digest" if is_alone else "paragraph"
         why = f" ({reason})" if reason else ""
-        note = collapse_lines(f"Without the model{why}: this {part} contains only facts.")
+        note = collapse_lines(f"Without the model{why}: this paragraph contains only facts.")
         below = "\n" if paragraphs else ""
         paragraphs.append(make_section([make_text(below + truncate_text(note, 300), italic=True)]))
     if digest.entries and paragraphs:
         yield make_block(*paragraphs)
 
 
-def _format_title(digest: Digest, name: str, days: str) -> str:
-    """Format name, days and count, such as ``vLLM · Saturday 28 February 2026 (Asia/Tokyo) · 18 merged``."""
+def _format_title(digest: Digest, name: str, days: str, coverage: ReadCoverage) -> str:
+    """Format name, days and count, such as ``vLLM · Saturday 28 February 2026 (Asia/Tokyo) · 18 merged``.
+
+    Where not all was read, the count stands behind that.
+    """
     zone = f" ({digest.day.zone})" if digest.shows_zone else ""
-    return f"{name} · {days}{zone} · {_format_merge_count(digest)}"
+    count = f" · {_format_merge_count(digest, coverage)}" if coverage.is_complete else ""
+    return f"{name} · {days}{zone}{count}"
 
 
-def _format_merge_count(digest: Digest) -> str:
-    """Format ``18 merged`` or ``nothing merged``; ``4 of 18 merged`` if a view hides some."""
-    if not digest.merged_count:
-        return "nothing merged"
-    return f"{f'{len(digest.entries)} of ' if digest.view else ''}{digest.merged_count:,} merged"
+def _format_merge_count(digest: Digest, coverage: ReadCoverage) -> str:
+    """Format ``18 merged`` or ``nothing merged``; ``4 of 18 merged`` if a view hides some.
+
+    Where not all was read, it is empty in place of nothing, and of none of some.
+    """
+    shown, merged = len(digest.entries), digest.merged_count
+    if not coverage.is_complete and not shown:
+        return ""
+    return f"{f'{shown} of ' if digest.view else ''}{merged:,} merged" if merged else "nothing merged"
+
+
+def _render_gaps(digest: Digest, coverage: ReadCoverage, words: int) -> Iterator[Block]:
+    """Yield what was not read, with reasons of up to ``words`` words, and only then how many were merged."""
+    if gaps := _explain_gaps(digest, coverage, words):
+        yield make_sentence(gaps)
+
+
+def _explain_gaps(digest: Digest, coverage: ReadCoverage, words: int) -> str:
+    has_hits = digest.touches is not None and not digest.touches.touching.is_empty
+    is_empty = not (digest.riskiest_entries or digest.breaking or has_hits)
+    sentence = coverage.leave_out_reasons(words).explain_gaps(is_empty=is_empty)
+    count = _format_merge_count(digest, coverage) if sentence else ""
+    return f"{sentence} {count}." if count else sentence
 
 
 # --- several days, for a reader who was away
@@ -199,9 +230,8 @@ def _format_merge_count(digest: Digest) -> str:
 
 def render_catch_up(days: MultiDayDigest) -> Post:
     """Render a line for each day, then the reverts, risks and actions of all of them."""
-    whole = days.combined
-    available = f" · {len(days.digests)} of {len(days.span)} days available" if days.unknown_days else ""
-    title = _format_title(whole, truncate_text(collapse_lines(days.name), 60), days.span.title) + available
+    whole, coverage = days.combined, days.coverage
+    title = _format_title(whole, truncate_text(collapse_lines(days.name), 60), days.span.title, coverage)
     own_urls = collect_urls(whole)
 
     def build(words: int, sentence: int, *, links: bool) -> list[Block]:
@@ -210,28 +240,30 @@ def render_catch_up(days: MultiDayDigest) -> Post:
         urls = own_urls if links else {}
         dated = [(each.day.date, _render_day(each, words, links=links)) for each in days.digests]
         dated += _render_unknown_days(days)
-        blocks = [make_header(title)]
+        blocks = [make_header(title), *_render_gaps(whole, coverage, sentence)]
         if whole.touches:
             context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
             blocks += render_touches(whole.touches, context)
         if news := render_news_line(whole.deprecations, ", with /prdigest deprecations"):
             blocks.append(news)
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))
-        blocks += _render_breaking(whole, whole.breaking, 5, 3)
+        blocks += render_breaking(whole.breaking)
         blocks += render_outcomes(whole.standing_outcomes, whole.older_reverts)
-        blocks += _render_risky_changes(whole, whole.riskiest_entries, days.coverage, urls, limits)
+        blocks += _render_risky_changes(whole, whole.riskiest_entries, coverage, urls, limits)
         blocks += _render_actions(_group_actions(whole), own_urls, urls, limits)
-        notes = (truncate_text(" · ".join(_list_caveats(days)), 600), format_coverage(whole))
+        notes = (truncate_text(" · ".join(_list_caveats(days)), 600), format_coverage(whole, coverage))
         return [*blocks, *(make_context(note) for note in notes if note)]
 
     # links in prose, and then words, are left out where they would not fit
     versions = ((40, 60, True), (25, 40, False), (12, 15, False), (0, 0, False))
     blocks = choose_fitting_blocks(build(words, sentence, links=links) for words, sentence, links in versions)
-    return Post(escape_mrkdwn(title), tuple(blocks))
+    gaps = _explain_gaps(whole, coverage, _MAX_NOTIFIED_REASON)
+    return Post(escape_mrkdwn(f"{title}. {gaps}" if gaps else title), tuple(blocks))
 
 
 def _render_day(digest: Digest, words: int, *, links: bool) -> list[Element]:
-    date, count = make_text(_format_short_date(digest.day.date), bold=True), _format_merge_count(digest)
+    date = make_text(_format_short_date(digest.day.date), bold=True)
+    count = _format_merge_count(digest, digest.coverage) or "not known"
     text = keep_sentences(collapse_lines(digest.overview.text), words)
     if not digest.entries or not text:
         return [date, make_text(f" · {count}")]
@@ -254,8 +286,7 @@ def _render_unknown_days(days: MultiDayDigest) -> Iterator[tuple[dt.date, list[E
 def _list_caveats(days: MultiDayDigest) -> Iterator[str]:
     dates: dict[str, list[str]] = {}
     for digest in days.digests:
-        for caveat in (digest.count_caveats, *digest.missing):
-            dates.setdefault(caveat, []).append(_format_short_date(digest.day.date))
+        dates.setdefault(digest.count_caveats, []).append(_format_short_date(digest.day.date))
     yield from (f"{', '.join(those)}: {caveat}" for caveat, those in dates.items() if caveat)
 
 
@@ -266,13 +297,6 @@ def _format_short_date(date: dt.date) -> str:
 # --- what both leads list
 
 
-def _render_breaking(digest: Digest, breaking: Sequence[BreakingMerge], most: int, names: int) -> Iterator[Block]:
-    """Yield what breaks callers, and what was not read of it; that nothing does where a view asks for that."""
-    yield from render_breaking(breaking, digest.breaking_gaps, most=most, names=names)
-    if digest.view.only is ViewLevel.BREAKING and not breaking and not digest.breaking_gaps:
-        yield make_block(make_section([make_text("Nothing breaks callers.")]))
-
-
 def _render_risky_changes(
     digest: Digest,
     riskiest: Sequence[Entry],
@@ -281,7 +305,7 @@ def _render_risky_changes(
     limits: LineLimits = WIDE_LIMITS,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
-    """Yield the riskiest entries, or what was not read, or that nothing stands out; ``index`` is above it."""
+    """Yield the riskiest entries; if all was read, that nothing stands out. ``index`` is above it."""
     entries = riskiest[: limits.risks]
     if entries:
         # what holds for all is said once
@@ -294,9 +318,10 @@ def _render_risky_changes(
             more = make_text(f"{format_more(len(rest), _ELSEWHERE)}: ")
             lines.append([more, *render_numbers([entry.number for entry in rest], collect_urls(digest))])
         yield make_block(make_section(title), make_bullets(lines))
-    elif digest.entries:
-        sentence = coverage.explain_gaps(is_empty=True) or "Nothing stands out as risky."
-        yield make_block(make_section([make_text(sentence)]))
+    elif coverage.is_complete and digest.view.only is ViewLevel.BREAKING and not digest.breaking:
+        yield make_sentence("Nothing breaks callers.")
+    elif coverage.is_complete and digest.entries:
+        yield make_sentence("Nothing stands out as risky.")
 
 
 def _group_actions(digest: Digest) -> dict[str, tuple[str, list[int]]]:
@@ -348,22 +373,23 @@ def _render_actions(
 # --- how complete it is
 
 
-def format_coverage(digest: Digest) -> str:
-    """Format what is missing, then how the day was read and what that cost; empty for a day without merges."""
-    return " · ".join([*list_gaps(digest), *list_facts(digest)])
+def format_coverage(digest: Digest, coverage: ReadCoverage) -> str:
+    """Format which merges were not fully read, then how the day was read and what that cost."""
+    return " · ".join([*list_notes(digest, coverage), *list_facts(digest)])
 
 
-def list_gaps(digest: Digest) -> list[str]:
-    """List what is not shown, and what could not be read or counted, as clauses."""
-    gaps = [f"{len(digest.entries)} of {digest.merged_count:,} shown: {digest.view}"]
-    gaps = gaps if digest.view and digest.merged_count else []
+def list_notes(digest: Digest, coverage: ReadCoverage) -> list[str]:
+    """List what is not shown, and which merges were not fully read, as clauses. How many is in the coverage."""
+    can_count = digest.entries or coverage.is_complete
+    shown = f"{len(digest.entries)} of {digest.merged_count:,} shown" if can_count else "shown"
+    notes = [f"{shown}: {digest.view}"] if digest.view and digest.merged_count else []
     # these are judged by nothing above
     branches: dict[str, list[int]] = {}
     for pull in digest.elsewhere:
         branches.setdefault(shorten_branch(pull), []).append(pull.number)
-    gaps += [f"merged into {branch}: {format_numbers(numbers)}" for branch, numbers in branches.items()]
-    gaps += _list_unread(digest) if digest.entries else ()
-    return [*gaps, *filter(None, (digest.count_caveats, *digest.missing))]
+    notes += [f"merged into {branch}: {format_numbers(numbers)}" for branch, numbers in branches.items()]
+    notes += _list_unread(digest) if digest.entries else ()
+    return [*notes, *([digest.count_caveats] if digest.count_caveats else [])]
 
 
 def _list_unread(digest: Digest) -> Iterator[str]:
@@ -388,10 +414,6 @@ def _list_unread(digest: Digest) -> Iterator[str]:
     ]
     if clipped:
         yield f"not from full diffs: {format_numbers(clipped)}"
-    review = digest.review_coverage
-    if review.reviewed < review.eligible:
-        stop = f" (stopped because {review.stop})" if review.stop else ""
-        yield f"AI bug review: {review.reviewed:,} of {review.eligible:,}{stop}"
 
 
 def list_facts(digest: Digest) -> list[str]:
@@ -403,7 +425,7 @@ def list_facts(digest: Digest) -> list[str]:
     review, cost = digest.review_coverage, digest.cost
     everything = f"All {total} read in full" if total > 1 else "Read in full"
     return [
-        everything if is_full and read == total else f"{read} of {total} read",
+        *([everything] if is_full and read == total else []),
         *(
             [f"AI bug review: {review.reviewed:,} of {review.eligible:,}"]
             if 0 < review.eligible <= review.reviewed

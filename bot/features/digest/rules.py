@@ -18,7 +18,8 @@ from bot.features.merges.review import NO_REVIEWS, ReviewCoverage, is_worth_list
 from bot.features.merges.risk import RULES_VERSION
 from bot.features.merges.summary import Fallback, FallbackReason, describe_fallback
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
-from bot.features.touches.breaking import BreakingMerge, explain_gaps, select_breaking
+from bot.features.touches.breaking import BreakingMerge, select_breaking
+from bot.platform.models.packing import Coverage as DiffCoverage
 from bot.platform.pulls.models import PullRequest, remove_duplicates
 from bot.platform.pulls.paths import (
     DEFAULT_PATH_CLASSES,
@@ -29,7 +30,7 @@ from bot.platform.pulls.paths import (
 )
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.store.keys import DigestKeyParts
-from impact.contract.models import MergeContract
+from impact.contract.models import MergeContract, cover_contracts
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.history.revert_claims import RevertClaim
@@ -91,8 +92,8 @@ class Digest:
     """What was merged on one local day of one repository. Entries are sorted newest merge first.
 
     ``hidden`` is the number of pull requests that ``view`` leaves out. ``outcomes`` are those of the day's pull
-    requests, and of earlier ones that one of the day reverted or repaired. ``missing`` are clauses on what else
-    is missing. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
+    requests, and of earlier ones that one of the day reverted or repaired. ``missing`` is what else could not be
+    read. With ``is_reduced`` the lists of the repository were no better than chance. ``shows_zone`` is
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
     repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
     mean for the profile of the view, None without one; ``contracts`` are what they change for callers, and
@@ -109,7 +110,7 @@ class Digest:
     outcomes: tuple[MergeOutcome, ...] = ()
     view: DigestView = FULL_VIEW
     hidden: int = 0
-    missing: tuple[str, ...] = ()
+    missing: Coverage = COMPLETE
     is_reduced: bool = False
     shows_zone: bool = False
     path_classes: PathClasses = DEFAULT_PATH_CLASSES
@@ -144,16 +145,25 @@ class Digest:
 
     @property
     def coverage(self) -> Coverage:
-        """How much was read of what may be risky: the files, the reviews, and the merges that GitHub counts."""
-        listed, review = self.merged_count, self.review_coverage
-        absent = max(0, (self.count.counted or 0) - listed, self.count.unread)
-        return Coverage.of(
-            CoveredPart("merges' files", sum(each.pull.files is None for each in self.entries), len(self.entries)),
-            CoveredPart(
-                "merges for bugs", max(0, review.eligible - review.reviewed), review.eligible, review.stop
-            ),
-            CoveredPart("merges in GitHub's list", absent, listed + absent),
+        """How much was read of all that the digest rests on: whoever shows a part of it says first what was not.
+
+        With a profile, what was not read of the changes is in the report on it, which has more to read.
+        """
+        files = sum(each.pull.files is None for each in self.entries)
+        unseen = [
+            entry.summary.fallback
+            for entry in self.entries
+            if entry.pull.files is not None
+            and (entry.summary.is_fallback or entry.summary.coverage is DiffCoverage.NONE)
+        ]
+        review = self.review_coverage
+        parts = Coverage.of(
+            CoveredPart("merges' files", files, len(self.entries)),
+            CoveredPart("diffs", len(unseen), len(self.entries), describe_fallback(unseen[0]) if unseen else ""),
+            CoveredPart("merges for bugs", review.eligible - review.reviewed, review.eligible, review.stop),
         )
+        changes = self.touches.touching.coverage if self.touches else cover_contracts(self.contracts)
+        return self.count.cover(self.merged_count) + parts + changes + self.missing
 
     @property
     def gaps(self) -> tuple[str, ...]:
@@ -164,7 +174,9 @@ class Digest:
             gaps.append(f"facts alone of {format_numbers([entry.number for entry in failed])} ({reason})")
         if _is_gap(self.overview.fallback):
             gaps.append(f"no overview by the model ({describe_fallback(self.overview.fallback)})")
-        return tuple(clause for clause in (*gaps, *self.missing) if clause)
+        return tuple(
+            clause for clause in (*gaps, *(f"{gap} could not be read" for gap in self.missing.gaps)) if clause
+        )
 
     @property
     def cost(self) -> float | None:
@@ -210,16 +222,6 @@ class Digest:
     def elsewhere(self) -> tuple[PullRequest, ...]:
         """Those that went into another branch than the default one, which nothing is judged by."""
         return tuple(entry.pull for entry in self.entries if entry.pull.other_branch)
-
-    @property
-    def breaking_gaps(self) -> str:
-        """What was not read of what the merges change for others, as a sentence; empty if all was.
-
-        Where a profile is compared, its section says so.
-        """
-        if self.touches:
-            return ""
-        return explain_gaps(self.contracts, is_empty=not self.breaking)
 
     @property
     def actions(self) -> tuple[ReaderAction, ...]:
@@ -293,7 +295,8 @@ class MultiDayDigest:
 
     @property
     def coverage(self) -> Coverage:
-        days = CoveredPart("days", len(self.unknown_days), len(self.span))
+        reason = self.unknown_days[0].reason if self.unknown_days else ""
+        days = CoveredPart("days", len(self.unknown_days), len(self.span), reason)
         return sum((digest.coverage for digest in self.digests), Coverage.of(days))
 
     @cached_property
@@ -314,9 +317,8 @@ class MultiDayDigest:
             newest,
             entries=entries,
             overview=Overview("", cost=_add_costs([digest.overview.cost for digest in self.digests])),
-            # caveats are shown for each day
+            # what was not read is in the coverage of the days
             count=CountCheck(self.merged_count, newest.count.source),
-            missing=(),
             outcomes=find_outcomes(RevertIndex(remove_duplicates(pulls), claims)),
             hidden=self.merged_count - len(entries),
             review_coverage=ReviewCoverage(

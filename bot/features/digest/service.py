@@ -44,6 +44,7 @@ from bot.platform.source.reading import update_mirror
 from bot.platform.worker_threads import DeadlineExecutor, iterate_results
 from bot.text import format_count, remove_unknown_numbers
 from impact.contract.models import MergeContract
+from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert, expand_pairs
 from impact.profile.moves import ProfileMove
@@ -100,14 +101,15 @@ def build_digest(
     around = app.day_timeline.load_day_context(repository, day, merged.pulls)
     selected = _select_pulls(app, merged.pulls, around.day_reverts, view)
     touched = read_touches(app, view.profile, selected)
-    contracts, problem = touched.contracts, touched.problem
+    contracts, missing = touched.contracts, around.coverage + touched.coverage
     if view.only is ViewLevel.BREAKING and not touched.report:
-        contracts, problem = read_changes(app, selected)
+        contracts, unknown = read_changes(app, selected)
+        missing += unknown
     selected = _select_by_contracts(selected, view, touched, contracts, around.day_reverts)
     read = _read_pulls(app, selected, use, progress)
     if use in _SHOWING and view.only is not ViewLevel.BREAKING and not touched.report:
         contracts, unknown = read_changes(app, [each.pull for each in read])
-        problem = problem or unknown
+        missing += unknown
     of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])
     if use is not DigestUse.KEPT:
         app.timeline.record_merges(of_day)
@@ -136,7 +138,7 @@ def build_digest(
         outcomes=outcomes,
         view=view,
         hidden=len(merged.pulls) - len(entries),
-        missing=tuple(filter(None, (around.caveat, problem))),
+        missing=missing,
         is_reduced=app.is_list_reduced(repository),
         path_classes=classes,
         review_coverage=coverage,
@@ -246,12 +248,12 @@ def _count_areas(entries: Sequence[Entry], fallback: Fallback, cost: float | Non
 class TouchedDay:
     """The report on some merges, and what each of them changes for others.
 
-    Without a profile there is no report. ``problem`` is a clause that says why there is none with one.
+    Without a profile there is no report. ``coverage`` says why there is none with one.
     """
 
     report: TouchReport | None = None
     contracts: tuple[MergeContract, ...] = ()
-    problem: str = ""
+    coverage: Coverage = COMPLETE
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -273,13 +275,14 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> Touche
     try:
         judged = attempt(profile, judge_merges, app, profile, pulls)
         if judged is None:
-            return TouchedDay(problem=f"what touches {profile} is not known: {READING_FAILED}")
+            return TouchedDay(coverage=Coverage.of(CoveredPart(f"what touches {profile}", 1, 0, READING_FAILED)))
         report, contracts = judged
         if pulls:
             note_shown(app, report.profile, pulls[0].repository, report.touching.ignore_coverage())
     except PrdigestError as error:
         log.warning("what touches %s is not known: %s", profile, error)
-        return TouchedDay(problem=f"what touches {profile} is not known: {str(error).rstrip('.')}")
+        unread = CoveredPart(f"what touches {profile}", 1, 0, str(error).rstrip("."))
+        return TouchedDay(coverage=Coverage.of(unread))
     return TouchedDay(report, contracts)
 
 

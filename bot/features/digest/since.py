@@ -127,10 +127,11 @@ class SincePage:
 
     @property
     def listed(self) -> CoveredList[PullRequest]:
-        """What was merged and not reverted, with how much of it was listed and summarized."""
+        """What was merged and not reverted, with how much of it was listed, summarized and compared."""
         unread = sum(pull.number not in self.entries for pull in self.pulls)
-        summaries = CoveredPart("merges", unread, len(self.pulls), "they have no summary yet")
-        return CoveredList(self.pulls, self.coverage + Coverage.of(summaries))
+        summaries = CoveredPart("summaries", unread, len(self.pulls), "nobody has asked for them yet")
+        compared = self.touches.touching.coverage if self.touches else COMPLETE
+        return CoveredList(self.pulls, self.coverage + Coverage.of(summaries) + compared)
 
     @property
     def pulls(self) -> tuple[PullRequest, ...]:
@@ -363,7 +364,7 @@ def build_page_of(
         shown = [pull for pull in shown if not pull.other_branch]
         contracts = [contract for pull in shown if (contract := get_kept_contract(app, pull))]
         unread = len(shown) - len(contracts)
-        kept = CoveredPart("merges", unread, unread, "nobody has asked about their code yet")
-        report = judge_merges(profile.name, profile, contracts, merged.coverage + Coverage.of(kept))
+        kept = CoveredPart("merges' code", unread, len(shown), "nobody has asked about it yet")
+        report = judge_merges(profile.name, profile, contracts, Coverage.of(kept))
     name = app.name_repository(repository)
     return SincePage(name, span, len(merged.pulls), stories, entries, report, merged.coverage, merged.notes)

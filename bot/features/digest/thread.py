@@ -26,7 +26,6 @@ from bot.features.touches.lines import (
     format_kind,
     list_contract_rows,
     make_code,
-    make_sentence,
     make_verdict_row,
     name_level,
     render_action,
@@ -91,7 +90,10 @@ _RESERVED_CHARACTERS = 1_500
 def render_thread(digest: Digest) -> tuple[Post, ...]:
     """Render the messages of the thread: what touches the profile, what breaks, all merges, what they change."""
     urls = collect_urls(digest)
-    blocks = [_render_breaking_merge(merge) for merge in digest.breaking]
+    opening = _render_gaps(digest)
+    posts = list(_render_hits(digest, opening))
+    blocks = [] if posts else opening
+    blocks += map(_render_breaking_merge, digest.breaking)
     asking = {action.number for action in digest.actions}
     for label, entries in digest.group_entries():
         title = truncate_text(collapse_lines(label), 100) or OTHER_AREA
@@ -99,11 +101,18 @@ def render_thread(digest: Digest) -> tuple[Post, ...]:
         blocks += (make_list(title, part) for part in split_groups(lines, _BLOCK_CHARACTERS))
     # what nobody's code is compared with would be a wall
     blocks += _render_contract_table(digest) if digest.touches else ()
-    posts = list(_render_hits(digest))
     for place, part in enumerate(split_groups([[block] for block in blocks], MAX_CHARACTERS, MAX_BLOCKS), 1):
         titles = dict.fromkeys(str(block["elements"][0]["elements"][0]["text"]) for block in part)
         posts.append(Post(escape_mrkdwn(f"Part {place}: {', '.join(titles)}"), tuple(part)))
     return tuple(posts)
+
+
+def _render_gaps(digest: Digest) -> list[Block]:
+    """Return what was not read, and which files that are; nothing if all was."""
+    coverage = digest.coverage
+    sentence, files = coverage.explain_gaps(is_empty=not digest.entries), coverage.name_files()
+    texts = [make_text(sentence), *([make_text(f" {files}.", italic=True)] if files else [])]
+    return [make_block(make_section(texts))] if sentence else []
 
 
 def collect_urls(digest: Digest) -> dict[int, str]:
@@ -142,7 +151,7 @@ def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str], asking:
 # --- what touches a team's code
 
 
-def _render_hits(digest: Digest) -> Iterator[Post]:
+def _render_hits(digest: Digest, opening: list[Block]) -> Iterator[Post]:
     """Yield the hits of a day, strongest first, and what became of deprecations; no message without any."""
     report = digest.touches
     if report is None:
@@ -159,10 +168,8 @@ def _render_hits(digest: Digest) -> Iterator[Post]:
             yield [make_context(f"{more}: /prdigest touches lists all that touches {profile}")]
 
     # that nothing touches is in the channel
-    groups = sort_hits(report, context.taken_back).render(lambda sentence: [make_sentence(sentence)], show, "")
-    groups += rest if report.touching.is_empty else []
-    if files := report.touching.coverage.name_files():
-        groups.append([make_context(files)])
+    groups = sort_hits(report, context.taken_back).render_below(show) or rest
+    groups = [opening, *groups] if groups and opening else groups
     text = escape_mrkdwn(f"What touches {profile}")
     for blocks in split_groups(groups, MAX_CHARACTERS - _RESERVED_CHARACTERS, _MOST_BLOCKS):
         yield Post(text, tuple(blocks))

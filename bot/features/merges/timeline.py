@@ -35,8 +35,8 @@ class DayContext:
     """The merges of a day, before it and since, newest first, with the reverts and relands among them.
 
     Their texts are parsed once, when the index is built. ``day_reverts`` are the reverts for which both pull
-    requests are of the day. ``claims`` say which merges revert another, by number. ``caveat`` is a clause that
-    says what could not be read.
+    requests are of the day. ``claims`` say which merges revert another, by number. ``coverage`` says whether what
+    was merged since could be read.
     """
 
     pulls: tuple[PullRequest, ...]
@@ -44,7 +44,7 @@ class DayContext:
     relands: tuple[Reland, ...]
     day_reverts: tuple[Revert, ...]
     claims: Mapping[int, RevertClaim]
-    caveat: str = ""
+    coverage: Coverage = COMPLETE
     # nobody can load the history of a sample, so that its ratings don't say that there is none
     is_sample: bool = False
 
@@ -54,12 +54,12 @@ class DayContext:
         return cls.from_index(RevertIndex(remove_duplicates([*own, *around])), (pull.number for pull in own))
 
     @classmethod
-    def from_index(cls, index: RevertIndex, of_day: Iterable[int], caveat: str = "") -> DayContext:
+    def from_index(cls, index: RevertIndex, of_day: Iterable[int], coverage: Coverage = COMPLETE) -> DayContext:
         """Build the context of an index of merges, newest first, from the numbers of those of a day."""
         # the long texts are not needed any more, and would take most of the memory
         light = tuple(replace(pull, body="", commit_message="") for pull in index.merges.by_number.values())
         day_reverts = index.select(dict.fromkeys(of_day)).reverts
-        return cls(light, find_outcomes(index), find_relands(index), day_reverts, index.claims, caveat)
+        return cls(light, find_outcomes(index), find_relands(index), day_reverts, index.claims, coverage)
 
     def is_revert(self, number: int) -> bool:
         """Return whether a merge of the context says that it reverts another; False for others."""
@@ -128,16 +128,13 @@ def combine_lists(days: Sequence[LocalDay], lists: Sequence[DayList]) -> MergeLi
     by_number = {pull.number: pull for each in available for pull in each.pulls}
     caveats = [str(each).rstrip(".") for each in errors] + [each.caveat for each in available if each.caveat]
     reason = str(errors[0]).rstrip(".") if errors else ""
-    missing = sum(each.missing for each in available)
+    unlisted = Coverage.of(CoveredPart("days", len(errors), len(lists), reason))
     return MergeList(
         sort_newest_first(tuple(by_number.values())),
         tuple(dict.fromkeys(caveats)),
         tuple(day.date for day, each in zip(days, lists, strict=True) if isinstance(each, DayUnavailable)),
-        Coverage.of(
-            CoveredPart("days", len(errors), len(lists), reason),
-            CoveredPart("merges in GitHub's list", missing, missing + len(by_number)),
-        ),
-        tuple(dict.fromkeys(each.caveat for each in available if each.caveat and not each.missing)),
+        sum((each.coverage for each in available), unlisted),
+        tuple(dict.fromkeys(each.caveat for each in available if each.caveat and each.coverage.is_complete)),
     )
 
 
@@ -223,7 +220,7 @@ class MergeTimeline:
         key = (f"{repository} {day.date} {day.zone}".lower(), numbers)
         with self._lock:
             cached = self._arounds.get(key)
-            if cached is None or now - cached[0] > _CACHE_LIFETIME or cached[1].caveat:
+            if cached is None or now - cached[0] > _CACHE_LIFETIME or not cached[1].coverage.is_complete:
                 cached = (now, self._build_day_context(repository, day, merged))
                 _cache_value(self._arounds, key, cached)
             return cached[1]
@@ -231,9 +228,9 @@ class MergeTimeline:
     def _build_day_context(
         self, repository: Repository, day: LocalDay, merged: Sequence[PullRequest]
     ) -> DayContext:
-        """Read the merges before the day and since. A failure of GitHub becomes a caveat."""
+        """Read the merges before the day and since. A failure of GitHub is in the coverage."""
         recorded = self.read_merges_or_none(repository, day.start - LOOK_BACK, day.end + LOOK_AHEAD)
-        now, listed, caveat = self._now(), list[PullRequest](), ""
+        now, listed, coverage = self._now(), list[PullRequest](), COMPLETE
         days = [LocalDay(day.date + n * _DAY, day.zone) for n in range(1, _RECENT_DAYS + 1)]
         # of an older day, what was merged since is recorded already
         for after in days if now < days[-1].end else ():
@@ -242,13 +239,13 @@ class MergeTimeline:
             except DayUnavailable:
                 continue
             except (GitHubAccessDenied, GitHubUnavailable, RateLimited) as error:
-                caveat = f"what was reverted since is not known ({str(error).rstrip('.')})"
+                coverage = Coverage.of(CoveredPart("what was reverted since", 1, 0, str(error).rstrip(".")))
                 listed.clear()
                 break
         around = (pull for pull in recorded if pull.merge_time not in day)
         # the days of an overview have most of their surroundings in common
         index = self.index_pulls(remove_duplicates([*merged, *listed, *around]))
-        context = DayContext.from_index(index, (pull.number for pull in merged), caveat)
+        context = DayContext.from_index(index, (pull.number for pull in merged), coverage)
         return replace(context, is_sample=self._is_sample)
 
     def assess_risk(self, pull: PullRequest) -> Risk:

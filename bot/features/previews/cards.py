@@ -29,6 +29,7 @@ from bot.platform.slack.blocks import (
     make_text,
 )
 from bot.text import format_count
+from impact.coverage import COMPLETE, Coverage
 from impact.repository import Repository
 from impact.source.revisions import is_hash, is_tag
 from impact.text.strings import collapse_lines, truncate_text
@@ -37,6 +38,7 @@ from impact.touches.models import MergeTouches, TouchLevel, TouchReport
 # the address of a comparison has two names of up to a hundred characters; nobody pastes a longer one by hand
 MAX_LINK_LENGTH = 1_000
 _MAX_HEADLINE, _MAX_FACTS = 160, 300
+_MAX_REASON = 8  # words
 _REPOSITORY = r"/([\w.-]{1,100}/[\w.-]{1,100})"
 _REST = r"(?:[/?#].*)?"
 _PULL = re.compile(rf"{_REPOSITORY}/pull/([1-9]\d{{0,8}}){_REST}", re.ASCII)
@@ -90,9 +92,8 @@ def compute_fingerprint(target: Target) -> str:
 class PullCard:
     """A pull request: its headline if it was summarized before, its risk, and what became of it.
 
-    ``merged_on`` is the date of its merge in the bot's time zone, None if it is not merged. ``risk`` is None where
-    its files are unknown. ``touches`` is what it means for ``profile``, None without one, or if nobody could read
-    that.
+    ``merged_on`` is the date of its merge in the bot's time zone, None if it is not merged. ``touches`` is what it
+    means for ``profile``. ``coverage`` says what could not be read: without its files there is no ``risk``.
     """
 
     pull: PullRequest
@@ -102,12 +103,16 @@ class PullCard:
     outcome: MergeOutcome | None = None
     profile: str = ""
     touches: MergeTouches | None = None
+    coverage: Coverage = COMPLETE
 
     def render(self) -> tuple[Block, ...]:
         pull, risk = self.pull, self.risk
         facts = [
+            self.coverage.leave_out_reasons(_MAX_REASON).explain_gaps(
+                is_empty=risk is None and self.touches is None
+            ),
             self._describe_state(),
-            format_band(risk, tells_history=False) if risk and risk.may_be_listed else "",
+            format_band(risk, tells_history=pull.is_merged) if risk and risk.may_be_listed else "",
             format_outcome_fact(self.outcome) if self.outcome else "",
             self._describe_touches(),
         ]
@@ -157,6 +162,8 @@ def _describe_touches(report: TouchReport) -> list[str]:
         count = len(merges)
         yield f"{count} {'touches' if count == 1 else 'touch'} {name} ({name_level(merges[0].level)})"
 
+    if not report.touching.coverage.is_complete:
+        return report.touching.render_below(show)
     return report.touching.render(str, show, f"nothing touches {name}")
 
 

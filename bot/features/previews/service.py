@@ -41,6 +41,8 @@ from bot.platform.slack.blocks import Block
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
+from impact.contract.models import cover_contracts
+from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.errors import attempt
 from impact.history.outcomes import find_outcomes
 from impact.profile.models import Profile
@@ -260,21 +262,25 @@ def build_cards(app: App, targets: Sequence[Target], channel: str) -> dict[Targe
 def _build_pull(app: App, reference: Reference, profile: Profile | None) -> PullCard:
     entry = get_cached_entry(app, reference)
     pull, risk = (entry.pull, entry.risk) if entry else _read_pull(app, reference)
+    files = CoveredPart("its changed files", int(pull.files is None))
+    touches, changes = _judge(app, pull, profile) if profile and pull.is_merged else (None, COMPLETE)
     return PullCard(
         pull,
         get_today(pull.merged_at, app.settings.prdigest_timezone).date if pull.merged_at else None,
         entry.summary.headline if entry else "",
-        risk,
+        None if pull.files is None else risk,
         None,
         profile.name if profile else "",
-        _judge(app, pull, profile) if profile and pull.is_merged else None,
+        touches,
+        Coverage.of(files) + changes,
     )
 
 
 def _read_pull(app: App, reference: Reference) -> tuple[PullRequest, Risk | None]:
     pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
     try:
-        return pull, app.timeline.assess_risk(app.pulls.load_files(pull))
+        pull = app.pulls.load_files(pull)
+        return pull, app.timeline.assess_risk(pull)
     except StoreUnavailable:
         raise
     except PrdigestError as error:
@@ -282,12 +288,13 @@ def _read_pull(app: App, reference: Reference) -> tuple[PullRequest, Risk | None
         return pull, None
 
 
-def _judge(app: App, pull: PullRequest, profile: Profile) -> MergeTouches | None:
-    """Return what a merge means for a profile, None for one that could not be read."""
-    [contract] = read_contracts(app, [pull])
-    judged = attempt(f"#{pull.number}", judge_merge, contract, ProfileIndex(profile))
+def _judge(app: App, pull: PullRequest, profile: Profile) -> tuple[MergeTouches | None, Coverage]:
+    """Return what a merge means for a profile, and how much was read for that; None where nobody can tell."""
+    contracts = read_contracts(app, [pull])
+    judged = attempt(f"#{pull.number}", judge_merge, contracts[0], ProfileIndex(profile))
+    coverage = cover_contracts(contracts, () if judged else contracts) + profile.coverage
     # a hit is one, whatever else could not be read
-    return judged if judged and (judged.level > TouchLevel.NO or not contract.unread) else None
+    return judged if judged and (judged.level > TouchLevel.NO or coverage.is_complete) else None, coverage
 
 
 def _build_range(app: App, target: CommitRange, profile: Profile | None) -> RangeCard | None:

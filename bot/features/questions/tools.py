@@ -336,11 +336,11 @@ def describe_touches(session: ReadingSession) -> str:
     subject = session.subject
     pulls = [entry.pull for entry in session.read_days(subject.repository, subject.span).entries]
     touched = session.app.read_touches(subject.profile, pulls)
-    if touched.problem:
-        session.provenance.add_gap(touched.problem)
+    for gap in touched.coverage.gaps:
+        session.provenance.add_gap(f"{gap} could not be read")
     report = touched.report
     if report is None:
-        return ""
+        return touched.coverage.explain_gaps(is_empty=True)
     checked = f"{format_count(report.merges, 'merge')}, against {format_count(report.uses, 'use')}"
 
     def show(merges: Sequence[MergeTouches]) -> Iterator[str]:

@@ -35,7 +35,7 @@ from bot.features.risks.rules import TrackRecordScore, compute_score
 from bot.features.risks.view import RiskList, render_risk_list, render_score
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_summary, refresh_summary
-from bot.features.touches.breaking import describe_elsewhere, explain_gaps, select_breaking
+from bot.features.touches.breaking import describe_elsewhere, select_breaking
 from bot.features.touches.contracts import read_changes
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
@@ -44,6 +44,7 @@ from bot.platform.slack.buttons import SHARE_RISKS, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor
+from impact.contract.models import cover_contracts
 from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
@@ -110,9 +111,12 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     if touched.report:
         matching = [each for each in matching if each.pull.number in touched.numbers]
     elsewhere = [each.pull for each in matching if each.pull.other_branch]
-    contracts, unknown = touched.contracts, ""
-    if not touched.report:
+    coverage = merged.coverage + touched.coverage
+    if touched.report:
+        contracts, coverage = touched.contracts, coverage + touched.report.touching.coverage
+    else:
         contracts, unknown = read_changes(app, [each.pull for each in matching])
+        coverage += unknown + cover_contracts(contracts)
     numbers, reverted = {each.pull.number for each in matching}, {pair.pull.number for pair in standing}
     paired = {pair.by.number for pair in context.outcomes}
     is_reduced = is_list_reduced(app, repository)
@@ -123,8 +127,9 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     listed = {each.pull.number for each in above}
     below = [each for each in ranked if each.pull.number not in listed][: max(0, (request.top or 0) - len(above))]
     entries = _run_parallel(app, lambda each: _read_entry(app, each), [*above, *below])
-    unlisted = tuple(each.pull.number for each in rated if each.pull.files is None)
-    files = CoveredPart("merges", len(unlisted), len(rated), "their changed files could not be listed")
+    # no rule applies to these
+    unread = [f"#{each.pull.number}" for each in rated if each.pull.files is None]
+    coverage += Coverage.of(CoveredPart("merges' files", len(unread), len(rated), ", ".join(unread)))
     return RiskList(
         name=app.name_repository(repository),
         span=span,
@@ -137,17 +142,15 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
             for each in matching
             if context.is_revert(each.pull.number) and each.pull.number not in paired
         ),
-        riskiest=CoveredList(tuple(entries[: len(above)]), merged.coverage + Coverage.of(files)),
+        riskiest=CoveredList(tuple(entries[: len(above)]), coverage),
         below=tuple(entries[len(above) :]),
         top=request.top,
         ranked=len(ranked),
-        unread=unlisted,
-        caveats=tuple(filter(None, (*merged.notes, describe_elsewhere(elsewhere), touched.problem, unknown))),
+        notes=tuple(filter(None, (*merged.notes, describe_elsewhere(elsewhere)))),
         is_reduced=is_reduced,
         touches=touched.report,
         touching=tuple(each.pull for each in matching) if touched.report else (),
-        breaking=(breaking := select_breaking(contracts, (each.pull for each in matching), reverted)),
-        breaking_gaps=explain_gaps(contracts, is_empty=not breaking),
+        breaking=select_breaking(contracts, (each.pull for each in matching), reverted),
     )
 
 

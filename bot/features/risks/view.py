@@ -51,7 +51,7 @@ from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchReport
 
 _ELSEWHERE = ": ask for fewer days to see them"
-_MAX_NUMBERS, _MAX_TOUCHES, _MAX_HITS, _MAX_BREAKING = 6, 10, 8, 8
+_MAX_TOUCHES, _MAX_HITS, _MAX_BREAKING = 10, 8, 8
 # at vLLM's share of 1.3 %, none of so many would be reverted or repaired in 2 of 100 such periods
 _SURPRISING_COUNT = 300
 _KINDS = {
@@ -70,11 +70,11 @@ class RiskList:
     """The answer to "what may hurt?" for some days.
 
     ``taken_back`` are the outcomes that stand, ``older`` are reverts of earlier merges.
-    ``merged`` pull requests were merged in the days, and ``matching`` of them match the filters. The files of
-    ``unread`` could not be read, so that no rule applies to them. ``caveats`` tell what may be missing.
-    ``is_reduced`` is the same as in :class:`bot.features.merges.entry.Digest`.
+    ``merged`` pull requests were merged in the days, and ``matching`` of them match the filters. What was not read
+    for any part of the answer is in the coverage of ``riskiest``. ``is_reduced`` is the same as in
+    :class:`bot.features.merges.entry.Digest`.
 
-    ``breaking`` are those that break callers, whatever their band; ``breaking_gaps`` is what was not read of that.
+    ``breaking`` are those that break callers, whatever their band.
     ``touches`` says what the merges mean for a profile, None without one; then only those ``touching`` it match.
 
     A request for the ``top`` ones gets that number: those ``below`` the threshold follow, riskiest first.
@@ -92,13 +92,11 @@ class RiskList:
     below: tuple[Entry, ...] = ()
     top: int | None = None
     ranked: int = 0
-    unread: tuple[int, ...] = ()
-    caveats: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     is_reduced: bool = False
     touches: TouchReport | None = None
     touching: tuple[PullRequest, ...] = ()
     breaking: tuple[BreakingMerge, ...] = ()
-    breaking_gaps: str = ""
 
     @property
     def urls(self) -> dict[int, str]:
@@ -111,7 +109,9 @@ def render_risk_list(risk_list: RiskList) -> Post:
     name = truncate_text(collapse_lines(risk_list.name), 60)
     count = risk_list.riskiest.label(lambda _: f" · {_format_merged(risk_list)}")
     title = f"Risky changes · {name} · {risk_list.span.title}{count}"
-    gaps = risk_list.riskiest.explain_gaps()
+    has_hits = risk_list.touches is not None and not risk_list.touches.touching.is_empty
+    is_empty = risk_list.riskiest.is_empty and not risk_list.breaking and not has_hits
+    gaps = risk_list.riskiest.coverage.explain_gaps(is_empty=is_empty)
     touches: list[Block] = []
     if risk_list.touches:
         context = HitContext.build(risk_list.touching, risk_list.taken_back)
@@ -123,7 +123,7 @@ def render_risk_list(risk_list: RiskList) -> Post:
             make_header(title),
             *([make_sentence(gaps)] if gaps else []),
             *touches,
-            *render_breaking(risk_list.breaking, risk_list.breaking_gaps, most=_MAX_BREAKING),
+            *render_breaking(risk_list.breaking, most=_MAX_BREAKING),
             *render_outcomes(risk_list.taken_back, risk_list.older, _ELSEWHERE),
             *_render_riskiest(risk_list, limit, links=links),
             *_render_below_bar(risk_list, limit, links=links),
@@ -150,7 +150,7 @@ def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterato
             return [_render_entries(title, risk_list, entries, limit, links=links)]
 
         # what was not read stands above all
-        yield risk_list.riskiest.render(make_sentence, show, "")[-1]
+        yield from risk_list.riskiest.render_below(show)
     elif not risk_list.riskiest.coverage.is_complete or (risk_list.touches and not risk_list.matching):
         return
     elif risk_list.filters and risk_list.merged and not risk_list.matching:
@@ -185,14 +185,7 @@ def _format_filters(risk_list: RiskList) -> str:
 
 
 def _render_notes(risk_list: RiskList) -> Iterator[Block]:
-    numbers = risk_list.unread
-    more = f" and {len(numbers) - _MAX_NUMBERS} more" if len(numbers) > _MAX_NUMBERS else ""
-    unread = f"not read: {', '.join(f'#{number}' for number in numbers[:_MAX_NUMBERS])}{more}"
-    notes = [
-        *([_format_filters(risk_list)] if risk_list.filters else []),
-        *([unread] if numbers else []),
-        *dict.fromkeys(risk_list.caveats),
-    ]
+    notes = [*([_format_filters(risk_list)] if risk_list.filters else []), *dict.fromkeys(risk_list.notes)]
     if notes:
         yield make_context(truncate_text(" · ".join(notes), 800))
 

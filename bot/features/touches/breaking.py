@@ -6,23 +6,19 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from bot.features.merges.view import format_more, keep_title, render_numbers, shorten_branch
+from bot.features.merges.view import format_more, keep_title, make_list, render_numbers, shorten_branch
 from bot.features.touches.lines import make_code, shorten_name
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
     Block,
     Element,
-    make_block,
-    make_bullets,
     make_link,
     make_prose,
-    make_section,
     make_text,
 )
 from impact.contract.breaking import Breakage, list_breakages
-from impact.contract.models import ChangeKind, MergeContract, cover_contracts
+from impact.contract.models import ChangeKind, MergeContract
 
-TITLE = "Breaking"
 _GONE = "is gone"
 _MAX_EFFECT = 160
 _MAX_ELSEWHERE = 4
@@ -62,27 +58,18 @@ def _get_order(merge: BreakingMerge) -> tuple[bool, int, int]:
     return not takes_away, -len(merge.breakages), -merge.number
 
 
-def render_breaking(
-    merges: Sequence[BreakingMerge],
-    gaps: str,
-    *,
-    most: int = 5,
-    names: int = 3,
-) -> Iterator[Block]:
-    """Yield the section: what could not be read as a sentence, a line for each of ``most`` merges, then numbers.
+def render_breaking(merges: Sequence[BreakingMerge], *, most: int = 5, names: int = 3) -> Iterator[Block]:
+    """Yield the section: a line for each of ``most`` merges, then the numbers of the others.
 
-    Each merge is named, however many there are. ``names`` are those of a line. Without merges and gaps there is
-    nothing.
+    Each merge is named, however many there are. ``names`` are those of a line. What was not read stands above.
     """
-    if not merges and not gaps:
+    if not merges:
         return
-    title = [make_text(TITLE, bold=True)]
-    note = [make_text(f"{' ' if merges else ': '}{gaps}", italic=bool(merges))] if gaps else []
     lines = [_render_merge(merge, names) for merge in merges[:most]]
     if rest := merges[most:]:
         urls = {merge.number: merge.pull.url for merge in rest}
         lines.append([make_text("Also "), *render_numbers([*urls], urls, len(urls))])
-    yield make_block(make_section([*title, *note]), *([make_bullets(lines)] if lines else []))
+    yield make_list("Breaking", lines)
 
 
 def _render_merge(merge: BreakingMerge, names: int) -> list[Element]:
@@ -104,11 +91,6 @@ def _render_breakages(breakages: Sequence[Breakage], most: int) -> list[Element]
         elements += [make_text(" "), *make_prose(text, {}, _MAX_EFFECT)]
     rest = len(breakages) - most
     return [*elements, *([make_text(f" (+{rest})")] if rest > 0 else [])]
-
-
-def explain_gaps(contracts: Sequence[MergeContract], *, is_empty: bool) -> str:
-    """Return what was not read of some merges, and what follows, as a sentence; empty if all was read."""
-    return cover_contracts(contracts).explain_gaps(is_empty=is_empty)
 
 
 def describe_elsewhere(pulls: Sequence[PullRequest]) -> str:

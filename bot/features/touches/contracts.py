@@ -35,7 +35,7 @@ from impact.contract.deprecations import (
 from impact.contract.extraction import EXTRACTION_VERSION, MergeFacts, extract_merge
 from impact.contract.models import ChangeKind, FileVersions, MergeContract, cover_contracts, name_merge
 from impact.contract.releases import Release
-from impact.coverage import Coverage, CoveredList, CoveredPart, UnreadFile
+from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart, UnreadFile
 from impact.errors import READING_FAILED, attempt
 from impact.profile.models import Profile
 from impact.repository import Repository
@@ -67,6 +67,14 @@ CONTRACTS = Table(
     survives_reset=True,
     counted_as="contracts",
 )
+# so long nobody asks again, so that many channels with one digest cost one try
+UNREAD = Table(
+    "unread:{version}:{repository}:{commit}:{listed}",
+    MergeContract,
+    "a merge that could not be read a moment ago",
+    days=5 / 24 / 60,
+    survives_reset=True,
+)
 LEDGERS = Table(
     "deprecations:{repository}",
     DeprecationLedger,
@@ -81,21 +89,29 @@ LEDGERS = Table(
 def read_merge(app: App, pull: PullRequest, *, must_wait: bool = False) -> MergeContract:
     """Return what a merged pull request changes for others. What could not be read is in ``unread``.
 
-    With ``must_wait``, a merge that can only be read later is an error.
+    That is tried again after some minutes. With ``must_wait`` it is tried at once, and a merge that can only be
+    read later is an error.
 
     Raises:
         StoreUnavailable: the store does not answer.
         RateLimited, TimeLimitExceeded: it can be read later, and ``must_wait``.
         ValueError: the pull request is not merged.
     """
-    if kept := get_kept_contract(app, pull):
+    unread = (*_name_merge(pull), pull.files is not None)
+
+    def find() -> MergeContract | None:
+        return get_kept_contract(app, pull) or (None if must_wait else app.tables.get(UNREAD, *unread))
+
+    if kept := find():
         return kept
     with app.tables.hold_lease(CONTRACTS, *_name_merge(pull)):
-        if kept := get_kept_contract(app, pull):
+        if kept := find():
             return kept
         contract, is_final = _read_now(app, pull, (RateLimited, TimeLimitExceeded) if must_wait else ())
         if is_final:
             keep_contract(app, pull, contract)
+        else:
+            app.tables.put(UNREAD, contract, *unread)
     note_deprecations(app, pull.repository, contract)
     return contract
 
@@ -304,8 +320,8 @@ def read_contracts(
 
 def read_changes(
     app: App, pulls: Sequence[PullRequest], most: int = _MAX_READ
-) -> tuple[tuple[MergeContract, ...], str]:
-    """Return what merges change for callers, and a clause that says why nobody knows, empty if that is known.
+) -> tuple[tuple[MergeContract, ...], Coverage]:
+    """Return what merges change for callers, and whether that could be read at all.
 
     Up to ``most`` are read that were not before, the first ones; the others are named as unread. Where the store
     is away, nothing is kept. What went into another branch than the default one is left out.
@@ -321,7 +337,7 @@ def read_changes(
         kept |= _read_unkept(app, pulls[:most])
     except PrdigestError as error:
         log.warning("what breaks callers is not known: %s", error)
-        return (), f"what breaks callers is not known: {str(error).rstrip('.')}"
+        return (), Coverage.of(CoveredPart("what breaks callers", 1, 0, str(error).rstrip(".")))
     reason = "too many for one answer"
     return tuple(
         kept.get(pull.number)
@@ -329,7 +345,7 @@ def read_changes(
             pull.number, pull.commit, pull.merge_time, unread=(UnreadFile(name_merge(pull.number), reason),)
         )
         for pull in pulls
-    ), ""
+    ), COMPLETE
 
 
 def _read_unkept(app: App, pulls: Sequence[PullRequest]) -> dict[int, MergeContract]:

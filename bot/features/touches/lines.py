@@ -224,7 +224,7 @@ def render_touches(
 ) -> Iterator[Block]:
     """Yield the section: the strongest hits, or that nothing touches; nothing if there were no merges.
 
-    What was not read comes first. ``elsewhere`` says where the other hits are.
+    What was not read stands above it in the message. ``elsewhere`` says where the other hits are.
     """
     hits = sort_hits(report, context.taken_back)
 
@@ -232,7 +232,9 @@ def render_touches(
         lines = render_lines(merges, limits.hits, lambda hit: render_hit_line(hit, context, limits), elsewhere)
         yield {**make_block(make_title(report, len(merges)), make_bullets(lines)), "block_id": SECTION_ID}
 
-    if report.merges or not hits.coverage.is_complete:
+    if not hits.coverage.is_complete:
+        yield from hits.render_below(show)
+    elif report.merges:
         yield from hits.render(make_sentence, show, describe_nothing(report))
 
 

@@ -12,6 +12,7 @@ from bot.platform.pulls.discussion import Discussion
 from bot.platform.pulls.models import PullRequest
 from bot.text import format_count
 from impact.contract.releases import Release
+from impact.coverage import Coverage, CoveredPart
 from impact.repository import Repository
 
 # 500 of GitHub's 5,000 calls an hour: enough for the digests of seven of the busiest days observed, or for a
@@ -44,9 +45,8 @@ class DayMerges:
     count: CountCheck
 
     @property
-    def missing(self) -> int:
-        """The number of merges that the list lacks, as far as that is known."""
-        return max(0, (self.count.counted or 0) - len(self.pulls), self.count.unread)
+    def coverage(self) -> Coverage:
+        return self.count.cover(len(self.pulls))
 
     @property
     def caveat(self) -> str:
@@ -117,6 +117,16 @@ class CountCheck:
     note: str = ""
     incomplete: tuple[int, ...] = ()
     unlinked: tuple[str, ...] = ()
+
+    def cover(self, listed: int) -> Coverage:
+        """Return how much of a list is known to be there."""
+        absent = max(0, (self.counted or 0) - listed, self.unread)
+        reason = self.note or f"{self.source} gave none"
+        return Coverage.of(
+            CoveredPart("merges in GitHub's list", absent, listed + absent),
+            CoveredPart("an independent count of the merges", int(self.counted is None), 0, reason),
+            CoveredPart("merges' labels, author or commit", len(self.incomplete), listed, "GitHub left them out"),
+        )
 
     def describe_caveats(self, listed: int) -> str:
         """Return as a clause how the counts differ, or that there is none; empty if they agree."""

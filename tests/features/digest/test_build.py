@@ -210,7 +210,7 @@ def test_a_view_reads_no_more_than_it_must(view: DigestView, shown: list[int], r
     assert list_numbers(made) == shown
     assert sorted(pulls.calls) == ["day 2026-02-28", *(f"files {number}" for number in read)]
     assert (made.view, made.hidden, made.merged_count) == (view, 4 - len(shown), 4)
-    assert made.missing == ()
+    assert made.missing.gaps == []
 
 
 def test_a_view_asks_the_model_of_what_fits_alone() -> None:
@@ -313,7 +313,7 @@ def test_what_was_reverted_before_the_digest_is_posted_is_said_and_not_listed(st
     pulls = day(*(pull(number, files=MUCH) for number in (1, 2)), LATER)
     made = build(pulls, timeline=timeline_of(pulls, store))
     assert list_numbers(made) == [1, 2], "the revert is of the next day"
-    assert (pairs(made.outcomes), made.count.counted, made.missing) == ([(2, 9)], 2, ())
+    assert (pairs(made.outcomes), made.count.counted, made.missing.gaps) == ([(2, 9)], 2, [])
     assert [entry.number for entry in made.riskiest_entries] == [1]
     lead_text = read_post(render_digest(made).lead)
     first, second = lead_text.index("Already reverted or repaired"), lead_text.index("Riskiest")
@@ -355,7 +355,7 @@ def test_without_the_store_a_digest_is_without_history_and_whole(caplog: pytest.
     away = connect_server(f"redis://127.0.0.1:{closed_port()}", timeouts=SHORT_TIMEOUTS)
     made = build(pulls, timeline=timeline_of(pulls, away))
     assert [entry.risk.without_history for entry in made.entries] == [True, True]
-    assert (pairs(made.outcomes), made.missing) == ([(2, 9)], ())
+    assert (pairs(made.outcomes), made.missing.gaps) == ([(2, 9)], [])
     assert "🔴 highest risk, fix history not loaded" in read_post(render_digest(made).lead)
     assert "history is not recorded" in caplog.text
 
@@ -365,11 +365,11 @@ def test_a_next_day_that_can_not_be_had_is_a_gap(store: Redis) -> None:
     pulls.failing["day 2026-03-01"] = AWAY
     timeline = timeline_of(pulls, store)
     made = build(pulls, timeline=timeline)
-    assert made.missing == ("what was reverted since is not known (GitHub is away)",)
+    assert made.missing.gaps == ["what was reverted since (GitHub is away)"]
     assert (made.merged_count, made.outcomes) == (4, ())
     pulls.failing.clear()
     mended = build(pulls, timeline=timeline)
-    assert (mended.missing, pairs(mended.outcomes)) == ((), [(2, 9)])
+    assert (mended.missing.gaps, pairs(mended.outcomes)) == ([], [(2, 9)])
 
 
 def test_all_that_was_merged_is_recorded_and_what_was_read_with_its_files() -> None:
@@ -472,8 +472,7 @@ def test_a_view_of_what_breaks_callers(store: Redis, view: DigestView, shown: li
 
 def test_without_files_a_digest_says_that_it_can_not_tell_what_breaks() -> None:
     made = build(day(pull(1, files=CORE)))
-    assert made.breaking_gaps.startswith("I couldn't read 1 of 1 changed files (")
-    assert made.breaking_gaps.endswith("so I can't tell.")
+    assert "1 of 1 changed files (the demo has no source files)" in made.coverage.gaps
 
 
 def test_what_filters_leave_out_is_not_judged_and_without_a_profile_nothing_is(store: Redis) -> None:
@@ -488,8 +487,9 @@ def test_what_filters_leave_out_is_not_judged_and_without_a_profile_nothing_is(s
 def test_a_report_that_is_missing_is_a_gap_that_may_close_later(store: Redis, view: DigestView) -> None:
     made, _, _ = build_touched(store, view, 1)
     assert (made.touches, len(made.entries)) == (None, 0 if view.only else 4)
-    (missing,) = made.missing
-    assert missing.startswith("what touches away is not known: ")
+    assert made.missing.gaps == made.coverage.gaps
+    assert made.gaps == (f"{made.missing.gaps[0]} could not be read",)
+    assert made.missing.gaps[0].startswith("what touches away (")
 
 
 # --- with the model on the loopback

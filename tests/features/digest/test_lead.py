@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.dates import Span
-from bot.features.digest.lead import render_catch_up, render_lead
-from bot.features.digest.rules import Digest, MultiDayDigest, Overview, ReaderAction
+from bot.features.digest.lead import render_lead
+from bot.features.digest.rules import Digest, Overview, ReaderAction
 from bot.features.digest.thread import render_thread
 from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import Attempt, MergeOutcome
@@ -30,11 +29,11 @@ from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
 from bot.platform.slack.messages import Post
 from bot.platform.slack.terminal import format_message
 from bot.text import SentenceIndex, normalize_sentence
+from impact.coverage import Coverage, CoveredPart
 from impact.history.outcomes import OutcomeKind
 from impact.text.strings import collapse_lines
 from tests.features.digest.hostile_days import TOKENS, WORST, digests, full_day
 from tests.helpers.builders import (
-    DAY,
     FOUND_QUOTE,
     NOON,
     REPOSITORY,
@@ -219,7 +218,7 @@ def test_an_overview_without_the_model_says_why() -> None:
     day_digest = digest(
         entry(1), overview=Overview("Most of it in Models (1).", fallback=failed("the model is busy"))
     )
-    assert "Without the model (the model is busy): this digest contains only facts." in read_lead(day_digest)
+    assert "Without the model (the model is busy): this paragraph contains only facts." in read_lead(day_digest)
 
 
 def test_what_was_taken_back_comes_first_and_names_both() -> None:
@@ -334,7 +333,12 @@ def test_the_worst_reviewed_day_with_reverts_and_different_actions_is_short(text
         for made in day.entries
     ]
     gone = [MergeOutcome(made.pull, entries[0].pull, OutcomeKind.PARTLY) for made in entries[-12:]]
-    worst = replace(day, entries=tuple(entries), outcomes=tuple(gone), missing=(text[:300],))
+    worst = replace(
+        day,
+        entries=tuple(entries),
+        outcomes=tuple(gone),
+        missing=Coverage.of(CoveredPart("what was reverted since", 1, 0, text[:300])),
+    )
     post = render_lead(worst)
     assert_taken(post, list_addresses(worst.entries) | {pull(number).url for number in (4, 5, 6, 7)})
     assert_short(post, worst)
@@ -362,28 +366,6 @@ def test_a_calm_day_says_that_nothing_stands_out() -> None:
     text = read_lead(digest(entry(1)))
     assert "Nothing stands out as risky." in text
     assert "Riskiest" not in text
-
-
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"count": CountCheck(3, "GitHub")}, "2 of 3 merges in GitHub's list, so I can't tell."),
-        ({"count": CountCheck(1, "GitHub", unread=1)}, "1 of 2 merges in GitHub's list, so I can't tell."),
-        ({"review_coverage": ReviewCoverage(4, 1, "of a limit")}, "3 of 4 merges for bugs (of a limit), so I"),
-        (
-            {"entries": (replace(entry(1), pull=replace(pull(1), files=None)),)},
-            "1 of 1 merges' files, so I can't tell.",
-        ),
-    ],
-)
-def test_of_a_day_that_was_not_all_read_nothing_is_not_said(fields: dict[str, Any], sentence: str) -> None:
-    day_digest = replace(digest(entry(1)), **fields)
-    days = MultiDayDigest(Span(DAY.date, DAY.date, DAY.zone), (day_digest,))
-    for post in (render_lead(day_digest), render_catch_up(days)):
-        text = format_message(post).replace("\n", " ")
-        assert f"I couldn't read {sentence}" in text
-        assert "Nothing stands out" not in text
-        assert count_words(post.blocks) <= MAX_LEAD_WORDS
 
 
 def test_actions_beyond_five_are_counted_and_linked() -> None:

@@ -107,7 +107,7 @@ def test_without_a_summary_the_record_is_not_read(office: Office) -> None:
     office.history.record_merges(HISTORY)
     page = office.page()
     assert (page.listed.explain_gaps()[:35], dict(page.entries), office.history.spans) == (
-        "I couldn't read 3 of 3 merges (they",
+        "I couldn't read 3 of 3 summaries (n",
         {},
         [],
     )

@@ -33,7 +33,7 @@ def test_series_and_bumps_are_one_line_each() -> None:
     assert "#3 [2/2] Router goes, after #1" in text
     assert "#4 Bump torch to 2.9 (replaces 1 earlier one)" in text
     assert "#5 Count once" in text
-    assert "I couldn't read 5 of 5 merges (they have no summary yet), so there may be more." in text
+    assert "I couldn't read 5 of 5 summaries (nobody has asked for them yet), so there may be more." in text
 
 
 def test_what_was_reverted_is_counted_alone() -> None:

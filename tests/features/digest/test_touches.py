@@ -163,7 +163,7 @@ def test_what_was_taken_back_says_so_and_comes_last() -> None:
         ((), "Nothing touches ascend (31 merges, 412 uses checked)."),
         (
             (UnreadFile("a.cu", "it is too large"),),
-            "I couldn't read 1 of 2 changed files (a.cu: it is too large), so I can't tell.",
+            "I couldn't read 1 of 2 changed files (a.cu: it is too large), so I can't tell. 5 merged.",
         ),
     ],
 )
@@ -290,7 +290,7 @@ def test_files_that_could_not_be_read_are_named_in_the_thread() -> None:
         "I couldn't read 7 of 8 changed files (0.cu: it is too large, among others)"
     )
     assert "Could not be read: csrc/0.cu (it is too large), csrc/1.cu" in read_post(first)
-    assert read_post(first).endswith("csrc/4.cu (it is too large), and 2 more")
+    assert "csrc/4.cu (it is too large), and 2 more." in read_post(first)
 
 
 def test_a_revert_later_is_said_behind_the_hit_in_lead_and_thread() -> None:

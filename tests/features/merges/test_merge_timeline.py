@@ -61,7 +61,7 @@ class Desk:
     def around(self, *merged: PullRequest) -> list[int]:
         """The numbers of what was merged on the day, before it and since."""
         context = self.chronicle.load_day_context(REPOSITORY, DAY, merged)
-        assert context.caveat == ""
+        assert context.coverage.is_complete
         return [each.number for each in context.pulls]
 
 
@@ -155,7 +155,7 @@ def test_channels_with_the_same_day_share_a_look(
 
 def test_a_doubt_is_not_shared(desk: Desk) -> None:
     desk.pulls.failing[NEXT] = GitHubUnavailable("GitHub is away.")
-    assert desk.chronicle.load_day_context(REPOSITORY, DAY, ()).caveat
+    assert desk.chronicle.load_day_context(REPOSITORY, DAY, ()).coverage.gaps
     desk.pulls.failing.clear()
     assert desk.around() == []
 
@@ -184,7 +184,7 @@ def test_a_next_day_that_can_not_be_had_is_a_doubt(desk: Desk, error: PrdigestEr
     desk.pulls.failing[NEXT] = error
     context = desk.chronicle.load_day_context(REPOSITORY, DAY, ())
     assert numbers(context.pulls) == [6]
-    assert context.caveat == "what was reverted since is not known (GitHub is away)"
+    assert context.coverage.gaps == ["what was reverted since (GitHub is away)"]
 
 
 def test_other_repositories_are_none_of_its_business(desk: Desk) -> None:

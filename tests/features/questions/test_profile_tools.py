@@ -17,6 +17,7 @@ from bot.features.questions.rules import ThreadSubject, parse_subject
 from bot.features.questions.tools import build_tools
 from bot.platform.models.tools import define_tools
 from bot.platform.pulls.models import PullRequest
+from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.profile.models import Profile, Use, UseKind
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, run_tool, shelf
 from tests.features.touches.touched_days import NAME, make_hit, report
@@ -33,13 +34,13 @@ OURS = Profile("ascend", ("engine",), "octo/ours", "c0ffee", NOON, USES)
 ABOUT = replace(ABOUT_DAY, profile="ascend")
 
 
-def over(profile: Profile | None = OURS, about: ThreadSubject = ABOUT, problem: str = "") -> ReadingSession:
+def over(
+    profile: Profile | None = OURS, about: ThreadSubject = ABOUT, unread: Coverage = COMPLETE
+) -> ReadingSession:
     def read_touches(_name: str, pulls: Sequence[PullRequest]) -> TouchedDay:
-        return (
-            TouchedDay(problem=problem)
-            if problem
-            else TouchedDay(report(*(make_hit(each.number) for each in pulls)))
-        )
+        if unread.gaps:
+            return TouchedDay(coverage=unread)
+        return TouchedDay(report(*(make_hit(each.number) for each in pulls)))
 
     there = shelf(pull(7))
     there.parts = {"profiles": SimpleNamespace(get_profile=lambda _: profile), "read_touches": read_touches}
@@ -86,9 +87,10 @@ def test_where_nothing_may_be_shown_there_is_no_tool_and_no_text(session: object
 
 
 def test_a_report_that_is_missing_is_a_gap() -> None:
-    session = over(problem="what touches ascend is not known")
-    build_initial_context(session)
-    assert "what touches ascend is not known" in session.provenance.gaps
+    session = over(unread=Coverage.of(CoveredPart("what touches ascend", 1, 0, "GitHub is away")))
+    told = "\n".join(map(str, build_initial_context(session)))
+    assert "I couldn't read what touches ascend (GitHub is away), so I can't tell." in told
+    assert "what touches ascend (GitHub is away) could not be read" in session.provenance.gaps
 
 
 def test_a_store_that_is_away_takes_the_tool_only() -> None:

@@ -96,7 +96,7 @@ def test_a_list_has_its_name_days_and_counts() -> None:
         filters=Filters(authors=("ADA-dev",)),
     )
     assert (risk_list.name, risk_list.span, risk_list.filters) == ("Engine", span(), "author:ADA-dev")
-    assert (risk_list.merged, risk_list.matching, risk_list.unread, risk_list.caveats) == (3, 3, (), ())
+    assert (risk_list.merged, risk_list.matching, risk_list.notes) == (3, 3, ())
     assert list_numbers(risk_list) == [2, 1]
 
 
@@ -290,9 +290,8 @@ def test_how_long_a_change_lasted_is_known() -> None:
 def test_files_that_can_not_be_read_are_told_and_end_nothing(error: PrdigestError) -> None:
     pulls = KnownPulls((make_merge(1), make_merge(2), make_merge(3)), failing={"files 2": error})
     risk_list = ask(pulls, RisksRequest(REPOSITORY, span()), 30)
-    assert (risk_list.unread, list_numbers(risk_list), risk_list.matching) == ((2,), [3, 1], 3)
-    sentence = "I couldn't read 1 of 3 merges (their changed files could not be listed), so there may be more."
-    assert risk_list.riskiest.explain_gaps() == sentence
+    assert (list_numbers(risk_list), risk_list.matching) == ([3, 1], 3)
+    assert "1 of 3 merges' files (#2)" in risk_list.riskiest.coverage.gaps
 
 
 def test_files_that_can_not_be_read_fit_no_path() -> None:
@@ -305,15 +304,18 @@ def test_files_that_can_not_be_read_fit_no_path() -> None:
 def test_files_that_can_not_be_read_are_told_with_a_path_too() -> None:
     pulls = KnownPulls((make_merge(1), make_merge(2)), failing={"files 2": GitHubUnavailable("Away.")})
     request = RisksRequest(REPOSITORY, span(), Filters(paths=("engine",)))
-    assert ask(pulls, request, 30).unread == (2,)
+    assert "1 of 2 merges' files (#2)" in ask(pulls, request, 30).riskiest.coverage.gaps
 
 
 def test_counts_that_differ_are_doubts_of_the_days_asked_for() -> None:
     counted = {str(after(0).date): 3, str(after(1).date): None, str(after(2).date): 9}
     pulls = KnownPulls((make_merge(1),), counted=counted)
     risk_list = ask(pulls, RisksRequest(REPOSITORY, span(0, 1)), 30)
-    assert risk_list.caveats == ("count not checked: the commits of main gave no count",)
-    assert risk_list.riskiest.explain_gaps().startswith("I couldn't read 2 of 3 merges in GitHub's list, so")
+    counts = (
+        "2 of 3 merges in GitHub's list",
+        "an independent count of the merges (the commits of main gave none)",
+    )
+    assert risk_list.riskiest.explain_gaps().startswith(f"I couldn't read {', '.join(counts)}")
 
 
 @pytest.mark.parametrize("error", [RepositoryNotFound("No such repository."), RateLimited("Later.", 60.0)])
@@ -441,4 +443,4 @@ def test_what_went_into_another_branch_is_named_and_not_ranked() -> None:
     pulls = KnownPulls((make_merge(1), replace(make_merge(2), base="releases/v1.2")))
     made = ask(pulls, RisksRequest(REPOSITORY, span(), top=4))
     assert (made.merged, list_numbers(made), [each.number for each in made.below]) == (2, [1], [])
-    assert "not judged: #2 (into releases/v1.2)" in made.caveats
+    assert "not judged: #2 (into releases/v1.2)" in made.notes

@@ -140,12 +140,12 @@ def test_a_model_that_is_away_at_nine_and_back_at_five_past(bot: Callable[..., B
     made.claude.respond = busy
     made.turn(timedelta(0))
     assert made.thread.count(FACTS) == 4, "three pull requests, and the line that says so"
-    assert "Without the model (the model is busy): this digest contains only facts." in made.thread
+    assert "I couldn't read 3 of 3 diffs (the model is busy)" in made.thread
     stamps = _stamps(made)
     made.claude.respond = default_answer
     assert made.run(60, 1) == [5]
     assert FACTS not in made.thread
-    assert "Without the model" not in made.thread
+    assert "diffs" not in made.thread
     assert made.thread.count(SUMMARY) == 3
     assert _stamps(made)[: len(stamps)] == stamps, "the same messages, with the corrected report below"
     assert len(_stamps(made)) == len(stamps) + 1
@@ -196,7 +196,7 @@ def test_without_a_model_nothing_is_missing(bot: Callable[..., Bot]) -> None:
     made = bot(ANTHROPIC_API_KEY="")
     made.turn(timedelta(0))
     assert made.run(60) == []
-    assert "Without the model (no model is set up)" in made.thread
+    assert "I couldn't read 3 of 3 diffs (no model is set up)" in made.thread
     assert (made.told, made.edits(), made.outcomes) == ([], 0, [RunOutcome.POSTED])
 
 

@@ -45,11 +45,11 @@ def read_lead(made: Digest) -> str:
         "what is new breaks nothing": (contract(1, QUIET), ""),
         "not read": (
             replace(contract(1), unread=(UNREAD,)),
-            "Breaking: I couldn't read 1 of 1 changed files (core.py: it is too large), so I can't tell.\n",
+            "",
         ),
         "read in part": (
             replace(contract(1, GONE), unread=(UNREAD,), files=("a.py", "engine/core.py")),
-            "Breaking I couldn't read 1 of 2 changed files (core.py: it is too large), so there may be more.#1 C",
+            "Breaking#1 Change number 1 — core.stop is gone\n",
         ),
     }
 )

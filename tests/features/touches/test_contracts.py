@@ -27,6 +27,7 @@ from bot.features.touches.contracts import (
     list_used_steps,
     load_ledger,
     note_deprecations,
+    read_changes,
     read_contracts,
     read_merge,
     select_files,
@@ -142,6 +143,20 @@ def test_without_its_files_a_merge_is_unread_and_tried_again(
     assert all("token" in file.reason for file in away.unread)
     assert (len(away.unread), away.changes) == (4, ())
     assert list(store.scan_iter("contract:*")) == []
+
+
+def test_what_could_not_be_read_is_asked_for_once_by_many_channels_and_again_after_minutes(
+    app: App, github: ScriptedGitHub, store: Redis, merge: PullRequest
+) -> None:
+    github.fail_next("401")
+    away = read_changes(app, [merge])
+    calls = len(github.calls)
+    assert [read_changes(open_app(store, github), [merge]) for _ in range(9)] == [away] * 9
+    assert len(github.calls) == calls, "nine more channels ask for nothing"
+    (key,) = store.scan_iter("unread:*")
+    assert 60 < int(str(store.ttl(key))) <= 300
+    assert read_merge(app, merge, must_wait=True).changes, "who waits for it asks at once"
+    assert read_changes(app, [merge])[0][0].changes
 
 
 def test_where_there_is_no_source_nothing_is_claimed(store: Redis) -> None:

@@ -3,8 +3,10 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import timedelta
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +15,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.dates import Span
+from bot.features.digest.lead import render_catch_up, render_lead
+from bot.features.digest.rules import Digest, MultiDayDigest, UnknownDay
 from bot.features.digest.since import SincePage, build_stories, render_since
 from bot.features.digest.thread import render_thread
+from bot.features.home import LatestDigest, render_home
+from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.merges.review import ReviewCoverage
+from bot.features.merges.risk import Risk
+from bot.features.merges.summary import Fallback, FallbackReason
+from bot.features.previews.cards import PullCard, RangeCard
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
-from bot.features.touches.lines import HitContext, render_touches
 from bot.features.touches.terminal import (
     format_contract_json,
     format_contract_table,
@@ -37,7 +46,10 @@ from bot.features.touches.view import (
 )
 from bot.mcp.calls import cut_items
 from bot.mcp.declaration import Item, ItemList
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.sources import CountCheck
 from bot.platform.slack import terminal
+from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
 from bot.platform.slack.messages import Post
 from impact.contract.deprecations import Deprecation, DeprecationState
 from impact.contract.models import (
@@ -59,7 +71,8 @@ from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.deprecations import UsedDeprecation
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan
-from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, pull
+from tests.features.touches.touched_days import contract
+from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, pull
 from tests.helpers.world import as_read
 
 ROOT = Path(__file__).parents[3]
@@ -132,13 +145,18 @@ def make_page(coverage: Coverage, *, is_empty: bool) -> SincePage:
     return SincePage("Engine", SPAN, len(pulls), stories, entries, coverage=coverage)
 
 
-def make_day(coverage: Coverage, *, is_empty: bool) -> Any:
-    view = DigestView(only=ViewLevel.TOUCHING, profile="ascend")
-    return replace(digest(view=view), touches=make_report(coverage, is_empty=is_empty))
+def make_pull_card(coverage: Coverage, *, is_empty: bool) -> PullCard:
+    risk = None if is_empty else entry(7).risk
+    return PullCard(pull(7, title="Count once"), DAY.date, "", risk, coverage=coverage)
 
 
-def join(posts: Iterable[Any]) -> str:
-    return "\n".join(map(show, posts))
+def make_range_card(coverage: Coverage, *, is_empty: bool) -> RangeCard:
+    page = make_page(COMPLETE, is_empty=is_empty)
+    return RangeCard("v1", "v2", URL, replace(page, touches=make_report(coverage, is_empty=is_empty)))
+
+
+def show_card(made: PullCard | RangeCard) -> str:
+    return terminal.format_message(Post("", made.render()))
 
 
 def make_rows(coverage: Coverage, *, is_empty: bool) -> CoveredList[Any]:
@@ -167,17 +185,14 @@ RENDERERS: dict[str, Renderer] = {
         make_report,
         lambda made: show(render_touch_list("Engine", SPAN, made, (pull(7),), {})),
     ),
-    "render_touches": (
-        make_report,
-        lambda made: terminal.format_message(Post("", tuple(render_touches(made, HitContext.build((), ()))))),
-    ),
     "render_suspects": (make_suspects, lambda made: show(render_suspects("Engine", REPOSITORY, made))),
     "render_upgrade_post": (make_plan, lambda made: show(render_upgrade_post(made, URL))),
     "render_upgrade": (make_plan, lambda made: render_upgrade(made, URL)),
     "render_upgrade_file": (make_plan, lambda made: render_upgrade_file(made, URL).text),
     "render_risk_list": (make_risks, lambda made: show(render_risk_list(made))),
     "render_since": (make_page, lambda made: show(render_since(made))),
-    "render_thread": (make_day, lambda made: join(render_thread(made))),
+    "PullCard": (make_pull_card, show_card),
+    "RangeCard": (make_range_card, show_card),
     "format_contract_table": (make_rows, lambda made: format_contract_table(made, 18)),
     "format_contract_json": (make_rows, format_contract_json),
     "format_deprecations": (make_entries, format_deprecations),
@@ -194,6 +209,7 @@ RENDERERS: dict[str, Renderer] = {
 PARTS = frozenset(
     {
         "describe_nothing",
+        "render_touches",
         "describe_no_suspect",
         "make_title",
         "count_suspects",
@@ -213,19 +229,119 @@ COUNT = re.compile(
 ZERO = re.compile(r"(?<![\w.,:#/-])0 [a-z]|\"(?!offset)\w+\": 0(?![.\d])")
 
 
+def assert_told_first(text: str, things: str, *, is_empty: bool) -> None:
+    text = " ".join(text.replace("\\", "").split())
+    start = text.index("I couldn't read ")
+    assert things in text
+    assert ("so I can't tell." if is_empty else "so there may be more.") in text
+    assert text.count("I couldn't read ") == 1 or "Part 1" in text, "it is said once"
+    assert COUNT.search(text[:start]) is None, text
+    assert ZERO.search(text) is None, text
+    assert not re.search(r"\bnone of|nothing|no merge", text, re.I) or not is_empty, text
+
+
 @pytest.mark.parametrize("cause", CAUSES)
 @pytest.mark.parametrize("name", RENDERERS)
 def test_what_was_not_read_comes_before_any_count_and_no_zero_is_shown(name: str, cause: str) -> None:
     make, write = RENDERERS[name]
     part = CAUSES[cause]
-    for is_empty, follows in ((True, "so I can't tell."), (False, "so there may be more.")):
-        text = write(make(Coverage.of(part), is_empty=is_empty)).replace("\\", "")
-        start = text.index("I couldn't read ")
-        assert part.things in text
-        assert follows in text
-        assert COUNT.search(text[:start]) is None, text
-        assert ZERO.search(text) is None, text
-        assert not re.search(r"\bnone of|nothing|no merge", text, re.I) or not is_empty, text
+    for is_empty in (True, False):
+        assert_told_first(write(make(Coverage.of(part), is_empty=is_empty)), part.things, is_empty=is_empty)
+
+
+# what a digest may lack, and how its sentence names that; all of its messages rest on ``Digest.coverage``
+UNREAD_CHANGE = replace(contract(1), unread=(UnreadFile("up/a.py", "it is too large"),))
+REVIEWS = ReviewCoverage(4, 0, "today's limit is used up")
+GAPS: dict[str, tuple[str, Callable[[Digest], dict[str, Any]]]] = {
+    "files": ("merges' files", lambda made: {"entries": change_each(made, lambda each: {"pull": unlist(each)})}),
+    "no model": ("diffs (no model is set up)", lambda made: {"entries": change_each(made, without_model)}),
+    "a model that fails": (
+        "1 of 2 diffs (the model is busy)",
+        lambda made: {"entries": (*change_each(made, fail_model)[:1], *made.entries[1:])},
+    ),
+    "reviews": ("4 of 4 merges for bugs (today's limit is used up)", lambda _: {"review_coverage": REVIEWS}),
+    "a list that is cut": ("merges in GitHub's list", lambda _: {"count": CountCheck(9, "the commits of main")}),
+    "a malformed record": ("merges in GitHub's list", lambda made: {"count": replace(made.count, unread=2)}),
+    "no count": ("count of the merges (main gave none)", lambda _: {"count": CountCheck(None, "main")}),
+    "no labels": ("labels, author or commit", lambda made: {"count": replace(made.count, incomplete=(1,))}),
+    "changed files": ("changed files (a.py: it is too large)", lambda _: {"contracts": (UNREAD_CHANGE,)}),
+    "what breaks": ("what breaks callers (away)", lambda _: {"missing": miss("what breaks callers")}),
+    "reverts": ("what was reverted since (away)", lambda _: {"missing": miss("what was reverted since")}),
+    "a profile": ("what touches ascend (away)", lambda _: {"missing": miss("what touches ascend")}),
+    "an old profile": (
+        "the code of ascend (away)",
+        lambda made: {"touches": make_report(miss("the code of ascend"), is_empty=True)},
+    ),
+}
+
+
+def miss(things: str) -> Coverage:
+    return Coverage.of(CoveredPart(things, 1, 0, "away"))
+
+
+def change_each(made: Digest, change: Callable[[Entry], dict[str, Any]]) -> tuple[Entry, ...]:
+    return tuple(replace(each, **change(each)) for each in made.entries)
+
+
+def unlist(each: Entry) -> PullRequest:
+    return replace(each.pull, files=None)
+
+
+def without_model(each: Entry) -> dict[str, Any]:
+    return {"summary": replace(each.summary, fallback=Fallback(FallbackReason.NO_MODEL))}
+
+
+def fail_model(each: Entry) -> dict[str, Any]:
+    return {"summary": replace(each.summary, fallback=failed())}
+
+
+def make_days(made: Digest, *unknown: UnknownDay) -> MultiDayDigest:
+    return MultiDayDigest(SPAN, (made,), unknown)
+
+
+def show_home(text: str) -> str:
+    latest = LatestDigest(text, "", NOON, URL)
+    return terminal.format_message(Post("", render_home([latest], [], [])))
+
+
+DIGEST_RENDERERS: dict[str, Callable[[Digest], str]] = {
+    "lead": lambda made: show(render_lead(made)),
+    "notification": lambda made: render_lead(made).text,
+    "days": lambda made: show(render_catch_up(make_days(made))),
+    "notification of days": lambda made: render_catch_up(make_days(made)).text,
+    "App Home": lambda made: show_home(render_lead(made).text),
+    "thread": lambda made: "\n".join(f"{post.text}\n{show(post)}" for post in render_thread(made)),
+}
+VIEWS = [DigestView(only=only) for only in (ViewLevel.ALL, ViewLevel.RISKY, ViewLevel.BREAKING)]
+
+
+@pytest.mark.parametrize("cause", GAPS)
+@pytest.mark.parametrize("name", DIGEST_RENDERERS)
+def test_each_message_of_a_digest_says_first_what_was_not_read(name: str, cause: str) -> None:
+    things, change = GAPS[cause]
+    write = DIGEST_RENDERERS[name]
+    calm, risky = entry(1), replace(entry(2), risk=Risk(20, ("adds 400 lines",)))
+    for view, listed in product(VIEWS, ((calm, replace(calm, pull=pull(3))), (risky, calm), ())):
+        made = digest(*listed, view=view, hidden=3)
+        made = replace(made, count=replace(made.count, counted=made.merged_count))
+        lacking = replace(made, **change(made))
+        if lacking.coverage.is_complete or (name == "thread" and not listed):
+            continue
+        is_empty = risky not in listed if name != "thread" else False
+        is_empty = is_empty and not any(each.number == 2 for each in lacking.riskiest_entries)
+        assert_told_first(write(lacking), things, is_empty=is_empty)
+        if name == "lead":
+            assert count_words(render_lead(lacking).blocks) <= MAX_LEAD_WORDS
+        if listed or name != "thread":
+            assert "couldn't read" not in write(made)
+
+
+def test_days_without_a_list_come_first_too() -> None:
+    whole = make_days(digest(), UnknownDay(DAY.date, "not in the sample"))
+    post = render_catch_up(replace(whole, span=Span(DAY.date, DAY.date + timedelta(days=1), DAY.zone)))
+    for text in (post.text, show(post)):
+        assert "I couldn't read 1 of 2 days (not in the sample), so I can't tell." in " ".join(text.split())
+    assert "merged" not in post.text
 
 
 @pytest.mark.parametrize("name", RENDERERS)
@@ -267,7 +383,7 @@ def test_each_function_that_shows_such_a_result_is_among_these() -> None:
         if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
         if any(each.annotation and carriers & list_names(each.annotation) for each in node.args.args)
     }
-    assert takers - PARTS == RENDERERS.keys() - {"render_since", "render_thread"}
+    assert takers - PARTS == RENDERERS.keys() - {"render_since", "PullCard", "RangeCard"}
 
 
 def test_who_ignores_the_coverage_shows_nothing() -> None:
