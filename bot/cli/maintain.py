@@ -190,7 +190,9 @@ def format_report(findings: Sequence[Finding], encoding: str) -> str:
     """Format all findings: how many things there are to fix and which, then the others."""
     failed = [each for each in findings if each.status is CheckStatus.FAILED]
     others = [each for each in findings if each.status is not CheckStatus.FAILED]
-    heading = f"{format_count(len(failed), 'problem')} to fix:" if failed else "No problems found."
+    unchecked = sum(each.is_unchecked for each in findings)
+    skipped = f"I couldn't make {format_count(unchecked, 'check')}. " if unchecked else ""
+    heading = f"{format_count(len(failed), 'problem')} to fix:" if failed else f"{skipped}No problems found."
     rows = [heading, *(format_finding(each, encoding) for each in failed), *([""] if failed else [])]
     return "\n".join([*rows, *(format_finding(each, encoding) for each in others)])
 

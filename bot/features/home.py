@@ -102,12 +102,13 @@ def render_home(
     health: Iterable[Element],
     note: str = "",
 ) -> tuple[Block, ...]:
+    no_digests = "None of the last two times. The next one comes at the time below."
     no_subscriptions = "None yet: create one here, or with /prdigest subscribe in one of my channels."
     return (
         *([_make_paragraph(make_text(_shorten_line(note), bold=True))] if note else []),
         make_header("Recent digests"),
         *map(_render_digest, latest[:_MAX_DIGESTS]),
-        *([] if latest else [_make_paragraph(make_text("None yet. The first one comes at the time below."))]),
+        *([] if latest else [_make_paragraph(make_text(no_digests))]),
         make_header("Subscriptions"),
         *render_rows(subscriptions, with_place=True),
         *([] if subscriptions else [_make_paragraph(make_text(no_subscriptions))]),

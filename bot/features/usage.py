@@ -35,7 +35,7 @@ from bot.platform.slack.blocks import (
 from bot.platform.slack.buttons import SHARE_DIGEST
 from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
-from bot.platform.store.spending import MICRODOLLARS
+from bot.platform.store.spending import COST_LEDGER, MICRODOLLARS
 from bot.text import format_count
 from bot.usage import CallPurpose
 from impact.text.strings import quote_input
@@ -196,9 +196,10 @@ class LastDigest:
 class UsageReport:
     """The costs of today and of a month, by the ledger, and what counts toward the budgets.
 
-    ``month`` is its first day. What concerns today and the budgets is None for an earlier month. ``zone`` is where
-    days begin. Without ``prices_known``, dollars are not what calls cost. ``left_out`` are the purposes for which
-    no calls are made now, since a budget runs low; the least important first.
+    ``month`` is its first day; of one that is not ``is_kept``, not all days are known any more. What concerns
+    today and the budgets is None for an earlier month. ``zone`` is where days begin. Without ``prices_known``,
+    dollars are not what calls cost. ``left_out`` are the purposes for which no calls are made now, since a budget
+    runs low; the least important first.
     """
 
     month: dt.date
@@ -210,6 +211,7 @@ class UsageReport:
     prices_known: bool = True
     left_out: tuple[CallPurpose, ...] = ()
     last_digest: LastDigest | None = None
+    is_kept: bool = True
 
     def dump_json(self) -> dict[str, Any]:
         names = [purpose.name.lower() for purpose in self.left_out]
@@ -223,7 +225,9 @@ def read_usage(app: App, month: dt.date | None = None) -> UsageReport:
     days = dict(zip(dates, budget.spending.read_ledger(dates), strict=True))
     # what stands in for a model costs nothing
     has_prices = bool(app.prices.prices or app.sources.stands_in)
-    report = UsageReport(first, str(today.zone), sum_days(days.values()), prices_known=has_prices)
+    is_kept = today.date - first <= COST_LEDGER.lifetime
+    total = sum_days(days.values())
+    report = UsageReport(first, str(today.zone), total, prices_known=has_prices, is_kept=is_kept)
     if today.date not in days:
         return report
     report = replace(report, today_total=sum_days([days[today.date]]), last_digest=_find_last_digest(app))
@@ -261,7 +265,10 @@ def render_usage(report: UsageReport) -> Post:
     title, totals = f"Model usage in {report.month:%B %Y}", report.month_total
     blocks = [make_header(title), make_block(make_bullets(_list_amounts(report)))]
     if totals.by_kind:
-        kinds = [[make_text(f"{_KINDS[kind]}: {_format_calls(calls)}")] for kind, calls in totals.by_kind.items()]
+        kinds = [
+            [make_text(f"{_KINDS[kind]}: {_format_calls(calls, prices_known=report.prices_known)}")]
+            for kind, calls in totals.by_kind.items()
+        ]
         heading = make_section([make_text("What the calls of the month were for", bold=True)])
         blocks.append(make_block(heading, make_bullets(kinds)))
     if facts := [[make_text(fact)] for fact in _list_facts(report)]:
@@ -282,7 +289,8 @@ def _list_amounts(report: UsageReport) -> Iterator[list[Element]]:
     amounts = [("Today", report.today_total, report.day_budget)] if report.today_total else []
     month = "This month" if report.today_total else f"{report.month:%B}"
     for name, totals, spending in (*amounts, (month, report.month_total, report.month_budget)):
-        used = _format_calls(totals) if totals.calls else "No model was called"
+        none = "No model was called" if report.is_kept else "I no longer keep its calls, so I can't tell"
+        used = _format_calls(totals, prices_known=report.prices_known) if totals.calls else none
         if spending and spending.limit is not None:
             spent, limit, left = map(_format_dollars, (spending.dollars, spending.limit, spending.left or 0.0))
             used += f"; {spent} of the limit of {limit} used, {left} left"
@@ -309,14 +317,15 @@ def _list_facts(report: UsageReport) -> Iterator[str]:
         yield f"Commands in a terminal: {_format_dollars(dollars)}, which counts toward no limit"
     if not report.prices_known:
         yield (
-            "The prices of the model's server are not set (PRDIGEST_MODEL_PRICES). Its calls count as $0.00, and "
-            "no budget limits them."
+            "The prices of the model's server are not set (PRDIGEST_MODEL_PRICES). I can't tell what its calls "
+            "cost, and no budget limits them."
         )
 
 
-def _format_calls(total: CallTotal) -> str:
+def _format_calls(total: CallTotal, *, prices_known: bool) -> str:
     calls = format_count(total.calls, "call")
-    return f"{_format_dollars(total.dollars)} for {calls} and {_format_tokens(total.tokens)}"
+    cost = _format_dollars(total.dollars) if prices_known or total.dollars else "An unknown cost"
+    return f"{cost} for {calls} and {_format_tokens(total.tokens)}"
 
 
 def _format_dollars(dollars: float) -> str:

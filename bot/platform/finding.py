@@ -27,6 +27,9 @@ _PROBLEMS: dict[type[PrdigestError], str] = {
 }
 
 
+_NOT_CHECKED = "not checked"
+
+
 class CheckStatus(StrEnum):
     OK = "ok"
     FAILED = "failed"
@@ -58,7 +61,11 @@ class Finding:
     @classmethod
     def build_unchecked(cls, name: str, cause: str) -> Finding:
         """Build the finding of a check that was skipped because of another failure, which has its own finding."""
-        return cls(name, CheckStatus.NOTE, f"not checked: {cause}")
+        return cls(name, CheckStatus.NOTE, f"{_NOT_CHECKED}: {cause}")
+
+    @property
+    def is_unchecked(self) -> bool:
+        return self.result.startswith(_NOT_CHECKED)
 
     @classmethod
     def build_error(cls, name: str, error: PrdigestError, advice: str = "") -> Finding:

@@ -54,7 +54,7 @@ def test_what_is_to_be_fixed_comes_first() -> None:
     shown = [
         (click.unstyle(format_report(findings, "utf-8")), expected)
         for findings, expected in (
-            ([OK, NOTE], f"No problems found.\n{good}\n{remark}"),
+            ([OK, NOTE], f"I couldn't make 1 check. No problems found.\n{good}\n{remark}"),
             ([OK, FAILED, NOTE], f"1 problem to fix:\n{to_fix}\n\n{good}\n{remark}"),
             ([FAILED, OK, FAILED], f"2 problems to fix:\n{to_fix}\n{to_fix}\n\n{good}"),
         )

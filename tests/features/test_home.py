@@ -51,7 +51,7 @@ def test_who_comes_first_reads_what_there_is_and_how_to_begin(team: Team) -> Non
     team.fixed = None
     assert show(team) == [
         "Recent digests\n==============",
-        "None yet. The first one comes at the time below.",
+        "None of the last two times. The next one comes at the time below.",
         "Subscriptions\n=============",
         "None yet: create one here, or with /prdigest subscribe in one of my channels.",
         "Status\n======",
@@ -122,7 +122,7 @@ def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
 def test_one_that_is_being_posted_is_not_shown(team: Team) -> None:
     made = team.subscribe()
     plant(team.records, key_of(made.build_digest_spec(at(2, 9))), begun_at=at(2, 9), plan_json="{}")
-    assert show(team)[1].startswith("None yet. The first one")
+    assert show(team)[1].startswith("None of the last two times")
 
 
 def test_what_many_channels_got_is_shown_once_and_the_newest_three(team: Team) -> None:
@@ -136,7 +136,7 @@ def test_digests_that_one_may_not_know_of_are_not_shown(team: Team) -> None:
     record_post(team, team.subscribe(channel=PRIVATE), at(2, 9), "A secret")
     record_post(team, team.subscribe("me path:a tz America/Los_Angeles"), at(2, 9), "Of ones own")
     assert show(team)[1:3] == ["A secret Open it", "Of ones own Open it"]
-    assert show(team, "U0BEN")[1].startswith("None yet. The first one")
+    assert show(team, "U0BEN")[1].startswith("None of the last two times")
 
 
 def test_a_long_one_is_cut(team: Team) -> None:

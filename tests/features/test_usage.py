@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from typing import Any, cast
 
@@ -105,7 +106,9 @@ def test_slack_takes_every_page(made: UsageReport) -> None:
 
 
 def test_a_month_without_calls_says_so() -> None:
-    assert "February: No model was called" in format_usage(UsageReport(MONTH, "UTC", CostTotals()))
+    report = UsageReport(MONTH, "UTC", CostTotals())
+    assert "February: No model was called" in format_usage(report)
+    assert "February: I no longer keep its calls, so I can't tell" in format_usage(replace(report, is_kept=False))
 
 
 # --- sums

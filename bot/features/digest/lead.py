@@ -166,7 +166,8 @@ def render_lead(digest: Digest) -> Post:
     blocks = choose_fitting_blocks(build(limits, urls) for urls in (own_urls, {}))
     # what a phone's notification shows and a screen reader reads instead of the blocks
     gaps = _explain_gaps(digest, coverage, _MAX_NOTIFIED_REASON)
-    text = ". ".join([headline, *filter(None, (gaps, digest.overview.text if digest.entries else ""))])
+    told = " ".join(filter(None, (gaps, digest.overview.text if digest.entries else "")))
+    text = f"{headline}. {told}" if told else headline
     return Post(escape_mrkdwn(truncate_text(collapse_lines(text), 800)), tuple(blocks))
 
 

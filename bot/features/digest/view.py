@@ -144,11 +144,13 @@ _OWN_LABEL_PATTERN = re.compile(rf"^([ \d.)+*-]*?)\*\*(?={_OWN_LABELS})", re.M)
 def render_report(digest: Digest) -> str:
     """Render the report of a digest, newest merge first, times in the digest's zone.
 
-    Only a view and a profile have a line of their own.
+    Only a view, a profile and what the list of the day lacks have a line of their own.
     """
+    listed = digest.count.cover(digest.merged_count).explain_gaps(is_empty=not digest.merged_count)
     lines = [
         f"# {escape_line(digest.name)} Merged PR Report",
         f"**Report Date:** {digest.day.date} {digest.day.abbreviation}",
+        *([f"**Not Read:** {escape_line(listed)}"] if listed else []),
         f"**Total Merged PRs:** {digest.merged_count}",
     ]
     if digest.view:

@@ -29,16 +29,18 @@ def format_entry(entry: ProfileEntry) -> str:
     source = str(entry.source) if entry.source else "a file"
     scanned = f"{entry.refreshed_at:%Y-%m-%d %H:%M} UTC" if entry.refreshed_at else "not scanned yet"
     commit = f" at {entry.commit[:9]}" if entry.commit else ""
-    counts = f"{format_count(entry.uses, 'use')} in {format_count(entry.files, 'file')}"
+    counts = f"{format_count(entry.uses, 'use')} in {format_count(entry.files, 'file')} · "
+    counts = counts if entry.refreshed_at or entry.uses else ""
     owners = f" · for {', '.join(entry.owners)}" if entry.owners else ""
     problem = f" · {collapse_lines(entry.problem)}" if entry.problem else ""
-    return f"{entry.name}: {source}{commit} on {entry.upstream} · {counts} · {scanned}{owners}{problem}"
+    return f"{entry.name}: {source}{commit} on {entry.upstream}{problem} · {counts}{scanned}{owners}"
 
 
 def format_kept_profile(entry: ProfileEntry, profile: Profile | None, *, has_uses: bool) -> Iterator[str]:
     yield format_entry(entry)
     if profile is None:
         return
+    yield from filter(None, [profile.coverage.explain_gaps(is_empty=not profile.uses)])
     yield f"Packages: {', '.join(profile.packages)}"
     for kind, count in Counter(use.kind for use in profile.uses).most_common():
         yield f"  {count:>6,}  {kind}"
@@ -69,10 +71,10 @@ def format_scan(scan: TreeScan) -> str:
     patches = [_make_row(use) for use in uses if use.kind is UseKind.PATCH and not use.is_test]
     copies = [_make_row(use) for use in uses if use.kind is UseKind.COPY]
     figures = f"{format_count(len(uses), 'use')} of {', '.join(profile.packages)}"
+    head = f"{profile.name}{at}: {figures} in {format_count(profile.files, 'file')}"
     sections = (
-        "\n".join(
-            filter(None, (f"{profile.name}{at}: {figures} in {format_count(profile.files, 'file')}", scan.link))
-        ),
+        profile.coverage.explain_gaps(is_empty=not uses),
+        "\n".join(filter(None, (head, scan.link))),
         _format_rows(
             f"Upstream no longer has, at its newest commit {scan.newest[:10]}",
             sorted({_make_row(use) for use in scan.gone}),

@@ -101,7 +101,8 @@ def write_answer(app: App, question: Question, memory: ThreadMemory, display: An
     record, entries = build_initial_context(session)
 
     def search(sentence: str, outcome: AnswerOutcome, reason: str) -> AnswerDraft:
-        text = format_search_answer(sentence, session.span.title, search_by_words(question.text, entries))
+        matching, gaps = search_by_words(question.text, entries), session.provenance.gaps
+        text = format_search_answer(sentence, session.span.title, matching, gaps)
         return AnswerDraft(text, text, (), replace(inputs, answer=text, outcome=outcome, reason=reason))
 
     refusal = app.budget.explain_refusal(question.visit) if app.chat else "No model is set up."

@@ -61,7 +61,8 @@ class DayEntries:
 
     def cover(self, items: Iterable[T], unchecked: int = 0) -> CoveredList[T]:
         """Return items of these days with their coverage; ``unchecked`` ones lack the files that count."""
-        files = CoveredPart("pull requests", unchecked, len(self.entries), "their files are not loaded")
+        reason = "their files or diffs are not fully loaded"
+        files = CoveredPart("pull requests", unchecked, len(self.entries), reason)
         return CoveredList(tuple(items), self.coverage + ReadCoverage.of(files))
 
 

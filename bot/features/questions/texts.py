@@ -195,6 +195,8 @@ def format_discussion(discussion: Discussion, remarks: Sequence[Remark]) -> str:
     """Return the remarks with who wrote them; a text is indented, so that no line of it looks like one of ours."""
     title = truncate_text(collapse_lines(discussion.title), _MAX_TITLE_LENGTH)
     lines = [f"What people wrote about #{discussion.number} {title} (what they say; nobody has checked it):"]
+    if discussion.is_partial:
+        lines.append("[GitHub sent only a part: this is no proof that nothing else was said]")
     section = None
     for remark in remarks:
         if section is not (section := _SECTIONS.get(remark.kind, remark.kind)):
@@ -214,8 +216,6 @@ def format_discussion(discussion: Discussion, remarks: Sequence[Remark]) -> str:
         lines.append(f"[left out: {format_count(noise, 'remark')} by bots, to bots or without words]")
     if hidden:
         lines.append(f"[cut: {format_count(hidden, 'older remark')} not shown]")
-    if discussion.is_partial:
-        lines.append("[GitHub sent only a part: this is no proof that nothing else was said]")
     return "\n".join(lines)
 
 
@@ -309,4 +309,4 @@ def find_places(files: tuple[ChangedFile, ...], text: str) -> list[str]:
             ]
     if len(places) > 1:
         lines.insert(0, f"It stands in {len(places):,} lines: {join_items(places, _MAX_POSITIONS_LENGTH)}")
-    return lines or [f"No place in it contains {text!r}."]
+    return lines

@@ -28,7 +28,8 @@ from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.redaction import redact_text
 from bot.text import format_count
-from impact.coverage import CoveredList
+from impact.coverage import Coverage as ReadCoverage
+from impact.coverage import CoveredList, CoveredPart
 from impact.history.reverts import WATCH_WINDOW
 from impact.profile.models import Profile, Use
 from impact.profile.search import find_uses as find_profile_uses
@@ -109,9 +110,8 @@ def search_lines(session: ReadingSession, arguments: SearchArguments) -> str:
     matches = [*texts.search_entries(searched, arguments.any_of, arguments.where)]
     session.provenance.add_search(days.span.title)
     if arguments.where is not Where.TEXT:
-        unchecked = max(unchecked, sum(entry.pull.files is None for entry in days.entries))
-        for entry in fitting:
-            _note_unsearched(session, entry.pull)
+        cut = sum(bool(_note_unsearched(session, entry.pull)) for entry in fitting)
+        unchecked = max(unchecked, sum(entry.pull.files is None for entry in days.entries)) + cut
     counts = Counter(match.number for match in matches)
     listed = join_items([f"#{number} ({count})" for number, count in counts.items()], session.bounds.result // 3)
     count = f"{format_count(len(counts), 'pull request')} of {len(fitting)} searched match: {listed or 'none'}"
@@ -123,14 +123,19 @@ def search_lines(session: ReadingSession, arguments: SearchArguments) -> str:
     return session.limit_lines(lines, "search for fewer words or days", "matching lines")
 
 
-def _note_unsearched(session: ReadingSession, pull: PullRequest) -> None:
+def _note_unsearched(session: ReadingSession, pull: PullRequest) -> list[str]:
+    """Note what a search of a diff leaves out, and return it."""
     session.provenance.add_unloaded([pull])
+    cut = []
     for file in pull.files or ():
         what = f"{truncate_text(file.path, 80)} of #{pull.number}"
         if file.patch is None and file.changed_lines:
-            session.provenance.add_gap(f"{what} (GitHub sends no diff)")
+            cut.append(f"{what} (GitHub sends no diff)")
         elif file.unread:
-            session.provenance.add_gap(f"parts of {what} (its diff is cut)")
+            cut.append(f"parts of {what} (its diff is cut)")
+    for gap in cut:
+        session.provenance.add_gap(gap)
+    return cut
 
 
 def _select_entries(session: ReadingSession, arguments: SelectionArguments) -> tuple[DayEntries, list[Entry], int]:
@@ -229,7 +234,11 @@ def read_diff(session: ReadingSession, arguments: DiffArguments) -> str:
     head = f"#{pull.number} {collapse_lines(pull.title)}: {len(files)} of {total}"
     if arguments.contains.strip():
         session.provenance.add_diff(pull, files, ())
-        lines = [head, *find_places(files, arguments.contains)]
+        cut = _note_unsearched(session, replace(pull, files=files))
+        coverage = ReadCoverage.of(CoveredPart("files", len(cut), len(files), ", ".join(cut)))
+        places = CoveredList(tuple(find_places(files, arguments.contains)), coverage)
+        none = f"No place in it contains {arguments.contains!r}."
+        lines = [head, *places.render(str, lambda found: found, none)]
         return session.limit_lines(lines, "name a path", f"places in #{pull.number}", bounds.diff)
     count = len(files) if arguments.paths else pull.changed_files
     classes = session.app.paths.get_path_classes(pull.repository)

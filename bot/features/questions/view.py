@@ -109,9 +109,17 @@ def render_private_answer(text: str, blocks: Sequence[Mapping[str, Any]]) -> Pos
     return Post(summary, ({"type": "markdown", "text": text}, *blocks))
 
 
-def format_search_answer(reason: str, title: str, entries: Sequence[Entry]) -> str:
-    """Format what a plain search found in the days of ``title``; ``reason`` is a sentence on why it is one."""
+def format_search_answer(reason: str, title: str, entries: Sequence[Entry], gaps: str = "") -> str:
+    """Format what a plain search found in the days of ``title``; ``reason`` is a sentence on why it is one.
+
+    ``gaps`` is what could not be read.
+    """
     lead = f"**Without the model.** {sanitize_text(truncate_text(collapse_lines(reason), 300))}"
+    if gaps:
+        follows = "there may be more" if entries else "I can't tell"
+        lead += f" I couldn't read {sanitize_text(truncate_text(collapse_lines(gaps), 300))}, so {follows}."
+    if gaps and not entries:
+        return lead
     if not entries:
         return f"{lead} A text search found none of your words in the pull requests of {title}."
     lines = [f"{lead} Text search for your words in the pull requests of {title}:"]

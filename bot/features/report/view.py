@@ -244,7 +244,8 @@ def _format_day(day: ReportedDay) -> str:
 
 
 def _count_merges(day: ReportedDay) -> str:
-    return format_count(len(day.merges), "merge") if day.merges else "nothing merged"
+    nothing = "nothing merged" if day.is_final else "merges not known yet"
+    return format_count(len(day.merges), "merge") if day.merges else nothing
 
 
 def _build_id(reported: ReportedDays, part: str) -> str:

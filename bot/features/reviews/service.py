@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from bot.app import App
 from bot.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
 from bot.features.merges.entry import Entry
-from bot.features.merges.review import NO_REVIEWS, BugReview, ReviewCoverage, should_review
+from bot.features.merges.review import BugReview, ReviewCoverage, should_review
 from bot.features.merges.summary import log_defect
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, REVIEW_VERSION, ReviewCost, Reviewer, ReviewResult
 from bot.platform import deadlines
@@ -119,7 +119,7 @@ def add_kept_reviews(
         reviews = {entry.number: find(entry.pull) for entry in entries}
     except PrdigestError as error:
         log.warning("no reviews: %s", error)
-        return entries, NO_REVIEWS
+        return entries, ReviewCoverage(len(entries), 0, str(error).rstrip("."))
     count = sum(review is not None for review in reviews.values())
     return _add_reviews(entries, reviews), ReviewCoverage(count, count)
 

@@ -112,6 +112,7 @@ def render_risk_list(risk_list: RiskList) -> Post:
     has_hits = risk_list.touches is not None and not risk_list.touches.touching.is_empty
     is_empty = risk_list.riskiest.is_empty and not risk_list.breaking and not has_hits
     gaps = risk_list.riskiest.coverage.explain_gaps(is_empty=is_empty)
+    gaps += f" {_format_merged(risk_list)}." if gaps and risk_list.matching else ""
     touches: list[Block] = []
     if risk_list.touches:
         context = HitContext.build(risk_list.touching, risk_list.taken_back)

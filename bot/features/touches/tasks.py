@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -38,6 +38,7 @@ from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import SlackRequest
 from bot.text import format_count
 from impact.contract.models import ContractChange, MergeContract
+from impact.coverage import COMPLETE, Coverage
 from impact.profile.models import Profile, Use
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, truncate_text
@@ -78,7 +79,7 @@ class AgentTask:
 
     ``hunks`` are upstream's own migrations. ``other_hunks`` is how many more of the diff change a line with one of
     the changed names. ``tests`` are the team's tests that use what changed, ``upstream_tests`` those that
-    upstream changed itself. ``has_diff``: the diff is known.
+    upstream changed itself. ``has_diff``: the diff is known. ``coverage`` says what was not read for it.
     """
 
     pull: PullRequest
@@ -89,6 +90,7 @@ class AgentTask:
     tests: tuple[Use, ...] = ()
     upstream_tests: tuple[str, ...] = ()
     has_diff: bool = True
+    coverage: Coverage = COMPLETE
 
 
 @job("agent_task")
@@ -129,7 +131,8 @@ def prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
             or f"{reference} does not touch {entry.name} any more: its code has changed since."
         )
     classes = app.paths.get_path_classes(upstream)
-    return build_agent_task(pull, merges[0], contracts[0], profile, classes)
+    task = build_agent_task(pull, merges[0], contracts[0], profile, classes)
+    return replace(task, coverage=report.touching.coverage)
 
 
 def build_agent_task(
@@ -193,12 +196,13 @@ def _cut_lines(lines: Sequence[DiffLine], near: Sequence[int]) -> Iterator[DiffL
 
 def render_agent_task(task: AgentTask) -> str:
     """Render a task. Its length is bounded, and it says what it leaves out."""
-    pull = task.pull
+    pull, gaps = task.pull, task.coverage.explain_gaps(is_empty=False)
     lines = [
         f"# Task: adapt {escape_line(task.profile.name)} to {pull.repository}#{pull.number}\n",
         f"{_link(pull.url, f'#{pull.number}')} {escape_line(truncate_text(pull.title, _MAX_TITLE))}",
         f"was merged into {pull.repository} as {write_code(pull.commit[:_HASH_LENGTH])}.",
         "Change our code so that it works with that merge, and change nothing else.\n",
+        *([f"{escape_line(gaps)}\n"] if gaps else []),
         f"{DATA_NOTE}\n",
         *_list_changes(task),
         *_list_uses(task),
@@ -279,7 +283,7 @@ def _list_checks(task: AgentTask) -> Iterator[str]:
         yield "- Tests of ours that use what changed:"
         yield from (f"    - {_format_place(use)}" for use in task.tests[:_MAX_TESTS])
         yield from _count_rest(len(task.tests) - _MAX_TESTS, "test file", "    ")
-    else:
+    elif task.coverage.is_complete:
         yield "- The profile knows no test of ours that uses what changed."
     if task.upstream_tests:
         yield "- Tests that upstream changed in the same pull request:"

@@ -29,7 +29,7 @@ def test_a_page_is_made_of_what_was_read_before(there: World, call_command: Call
     command = ("since", "2026-02-28..2026-02-28", *REPO, "--timezone", "America/Los_Angeles")
     first = call_command(*command, settings=there.settings)
     assert (first.returncode, there.claude.requests) == (0, [])
-    assert "I couldn't read 3 of 3 merges (they have no summary yet)" in first.stdout
+    assert "I couldn't read 3 of 3 summaries (nobody has asked for them yet)" in first.stdout
     assert call_command("report", *SMALL_DAY, settings=there.settings).returncode == 0
     asked = len(there.claude.requests)
     second = call_command(*command, settings=there.settings)

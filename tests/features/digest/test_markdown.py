@@ -13,6 +13,7 @@ from bot.features.merges.summary import ChangeType, build_fallback_summary
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import GHOST, Account
+from bot.platform.pulls.sources import CountCheck
 from impact.text.dates import parse_date
 from tests.features.digest.hostile_days import digests
 from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
@@ -114,6 +115,9 @@ def test_a_day_without_merges_is_a_head_alone() -> None:
     assert render_report(digest()) == (
         "# Engine Merged PR Report\n\n**Report Date:** 2026-02-28 PST\n\n**Total Merged PRs:** 0\n\n---\n\n"
     )
+    cut = render_report(digest(count=CountCheck(3, "the commits of main")))
+    assert "**Not Read:** I couldn't read 3 of 3 merges in GitHub's list, so I can't tell." in cut
+    assert cut.index("Not Read") < cut.index("Total")
 
 
 @pytest.mark.parametrize(

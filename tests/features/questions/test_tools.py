@@ -252,6 +252,13 @@ def test_places_of_a_diff() -> None:
     text = run_tool(session, DIFF, number=7, contains=" Retries ")
     assert text == f"#7 Wait longer: 2 of 2 files\n=== engine/retry.py (modified, +2 -1)\n{PATCH}"
     assert "No place in it contains 'nowhere'." in run_tool(session, DIFF, number=7, contains="nowhere")
+    cut = shelf(pull(7, files=(changed_file("engine/big.py", patch=None),))).toolbox()
+    for result in (
+        run_tool(cut, DIFF, number=7, contains="nowhere"),
+        run_tool(cut, SEARCH, any_of=["nowhere"], where="diff"),
+    ):
+        assert ("I couldn't read 1 of 1 " in result, "so I can't tell." in result) == (True, True)
+        assert ("No place" in result, "none" in result) == (False, False)
     assert session.provenance.sources == "the diff of #7"
 
 
@@ -360,7 +367,7 @@ def test_days_that_are_not_loaded_are_no_days_without_pull_requests() -> None:
 
 def test_a_count_says_where_files_are_not_loaded() -> None:
     session = shelf(SEVEN, pull(8), failing={"files 8": AWAY}).toolbox()
-    sentence = "I couldn't read 1 of 2 pull requests (their files are not loaded), so I can't tell."
+    sentence = "I couldn't read 1 of 2 pull requests (their files or diffs are not fully loaded), so I can't tell."
     assert run_tool(session, LIST, paths=["nowhere/"]) == sentence
     assert run_tool(session, SEARCH, any_of=["nowhere"]) == sentence
     assert "0 of them fit:" in run_tool(session, LIST, words=["nowhere"])

@@ -127,6 +127,13 @@ def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
     assert "can be ranked" not in text
 
 
+def test_of_what_was_not_read_no_band_is_said() -> None:
+    unread = replace(low(2), pull=pull(2, files=None))
+    text = read_post(render_risk_list(make_list(below=(unread,), top=1, ranked=3)))
+    assert "#2 Change number 2 — I couldn't read its files, so I can't tell." in text
+    assert ("no risk rule" in text, "low risk" in text) == (False, False)
+
+
 def test_where_nothing_stands_out_the_others_are_still_ranked() -> None:
     text = read_post(render_risk_list(make_list(below=(low(2),), top=1, ranked=3)))
     assert text.index("Nothing stands out.") < text.index("Less risky") < text.index("#2 ")

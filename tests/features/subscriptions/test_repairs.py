@@ -73,7 +73,7 @@ def test_a_next_day_that_could_not_be_had_is_looked_at_again(bot: Callable[..., 
 
     made.github.after = without_the_next_day
     made.turn(timedelta(0))
-    gap = "what was reverted since is not known ("
+    gap = "what was reverted since ("
     assert (gap in made.thread, "reverted after" in made.thread) == (True, False)
     made.turn()
     assert gap in made.told[0]

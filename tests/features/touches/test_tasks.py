@@ -22,6 +22,7 @@ from bot.platform.markdown import write_fence
 from bot.platform.pulls.diff import DiffLine
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, Migration
+from impact.coverage import Coverage, CoveredPart
 from impact.profile.models import Profile, Use, UseKind
 from impact.touches.models import MergeTouches, Touch, TouchLevel
 from tests.attacks.hostile_plans import Words, make_task, words
@@ -159,10 +160,15 @@ Left out: 1 more part that may belong to it, see the [whole diff]({url}/pull/7/f
             ["1 more part"],
         ),
         (build(profile=replace(PROFILE, uses=(USE,))), ["The profile knows no test of ours"]),
+        (
+            replace(build(), coverage=Coverage.of(CoveredPart("files of your code", 1, 3)), tests=()),
+            ["change nothing else.\n\nI couldn't read 1 of 3 files of your code, so there may be more."],
+        ),
     ],
 )
 def test_what_is_not_known_is_said(task: AgentTask, sentences: list[str]) -> None:
     text = render_agent_task(task)
+    assert "knows no test" not in text or task.coverage.is_complete
     assert [sentence for sentence in sentences if sentence not in text] == []
 
 

@@ -13,7 +13,7 @@ def test_a_day_is_posted_with_its_thread_and_its_file(bot: Bot) -> None:
     title = f"{day:%A} {day.day} {day:%B %Y}"
     assert (ack.status, ack.text) == (200, "")
     (lead,) = bot.list_posts(channel)
-    assert lead["text"].startswith(f"{repository.removeprefix('octo/')} · {title} · 1 merged")
+    assert lead["text"].startswith(f"{repository.removeprefix('octo/')} · {title}. I couldn't read 1 of 1")
     assert f"#{number}" in str(bot.list_thread_posts(channel, lead["ts"]))
     assert [file["thread_ts"] for file in bot.world.slack.files if channel in file["channels"]] == [lead["ts"]]
     assert not bot.list_whispers(ada)
@@ -24,7 +24,7 @@ def test_without_a_word_it_is_yesterdays(bot: Bot) -> None:
     channel, day = bot.channel(), bot.noon(1)
     bot.person().send_command("/prdigest", "", channel)
     (lead,) = bot.list_posts(channel)
-    assert lead["text"].startswith(f"engine · {day:%A} {day.day} {day:%B %Y} · ")
+    assert lead["text"].startswith(f"engine · {day:%A} {day.day} {day:%B %Y}. ")
 
 
 def test_who_asks_for_a_digest_that_is_there_is_told_once_where(bot: Bot) -> None:
@@ -50,7 +50,7 @@ def test_a_day_of_another_zone_is_another_digest_and_says_so(bot: Bot) -> None:
     ada.send_command("/prdigest", f"{day.date()} repo:{repository} tz:Asia/Kathmandu", channel)
     bot.list_posts(channel)
     ada.send_command("/prdigest", f"{day.date()} repo:{repository}", channel)
-    assert [message["text"].split(" · ")[1] for message in bot.list_posts(channel)] == [
+    assert [message["text"].partition(".")[0].split(" · ")[1] for message in bot.list_posts(channel)] == [
         f"{title} (Asia/Kathmandu)",
         title,
     ]

@@ -30,11 +30,10 @@ def test_a_page_since_a_day_is_made_of_what_is_known(bot: Bot) -> None:
     ]
     _, asked = bot.calls()
     text = as_read(ask(bot, f"since {bot.noon(6):%Y-%m-%d} repo:{repository}"))
-    assert "3 merges" in text
     assert "In several steps" in text
     assert f"#{numbers[1]} [2/N] Router goes, after #{numbers[0]}" in text
     assert f"#{numbers[2]} Count once" in text
-    assert "I couldn't read 3 of 3 merges (they have no summary yet), so there may be more." in text
+    assert "I couldn't read 3 of 3 summaries (nobody has asked for them yet), so there may be more." in text
     # no model is asked
     assert bot.calls()[1] == asked
 
@@ -45,7 +44,7 @@ def test_what_touches_a_profile_comes_first(bot: Bot) -> None:
     profile(bot, repository, "away")
     day = f"{bot.noon(6):%Y-%m-%d}"
     text = as_read(ask(bot, f"since {day} repo:{repository} profile:away"))
-    assert "I couldn't read 1 of 1 merges (nobody has asked about their code yet), so I can't tell." in text
+    assert "1 of 1 merges' code (nobody has asked about it yet), so there may be more." in text
     ask(bot, "touches profile:away")
     text = as_read(ask(bot, f"since {day}..{bot.noon(0):%Y-%m-%d} repo:{repository} profile:away"))
     assert f"#{number} plugin/worker.py:7 breaks: core.stop is gone" in text

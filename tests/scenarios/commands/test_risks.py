@@ -104,11 +104,11 @@ def test_top_lists_as_many_as_are_asked_for_and_marks_those_below_the_bar(bot: B
 @pytest.mark.parametrize(
     ("pulls", "filter_text", "sentence"),
     [
-        (1, "", "Nothing stands out."),
+        (1, "", "so I can't tell. 1 merged."),
         (1, "author:nobody", "No pull request of these days matches author:nobody."),
         (0, "", "nothing merged"),
     ],
-    ids=["calm", "fits none", "empty"],
+    ids=["unread", "fits none", "empty"],
 )
 def test_a_list_of_nothing_says_so(pulls: int, filter_text: str, sentence: str, bot: Bot) -> None:
     repository, noon = bot.repository(), bot.noon(2)

@@ -129,7 +129,7 @@ def test_a_comparison_counts_its_merges(room: Room) -> None:
     ts = room.post(f"https://{DOMAIN}/{repository}/compare/{first}...{last}")
     card_text = card(room.cards(ts)[0])
     assert f"{first}…{last}" in card_text
-    assert "I couldn't read 2 of 2 merges (they have no summary yet), so there may be more." in card_text
+    assert "I couldn't read 2 of 2 summaries (nobody has asked for them yet), so there may be more." in card_text
     backwards = room.post(f"https://{DOMAIN}/{repository}/compare/{last}..{first}")
     assert room.cards(backwards) == []
 
