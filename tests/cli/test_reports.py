@@ -137,7 +137,7 @@ def test_a_day_that_is_not_over_is_made_again(there: World, call_command: Call, 
     today = (*SINCE, "today", "--until", "today", "--out", str(root))
     for _ in range(2):
         assert call_command(*today, settings=there.settings).stdout == f"{root} has 1 day; 1 made now.\n"
-    assert list_days(root)[0].endswith("nothing merged (incomplete)")
+    assert list_days(root)[0].endswith("merges not known yet (incomplete)")
 
 
 def test_a_day_with_a_gap_is_made_again_and_then_final(there: World, call_command: Call, root: Path) -> None:

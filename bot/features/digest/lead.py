@@ -422,7 +422,9 @@ def list_facts(digest: Digest) -> list[str]:
     if not digest.entries:
         return []
     total, read = len(digest.entries), len(digest.entries) - len(digest.fallback_entries)
-    is_full = all(entry.summary.coverage is Coverage.FULL for entry in digest.entries)
+    is_full = all(
+        each.summary.coverage is Coverage.FULL and each.pull.files is not None for each in digest.entries
+    )
     review, cost = digest.review_coverage, digest.cost
     everything = f"All {total} read in full" if total > 1 else "Read in full"
     return [

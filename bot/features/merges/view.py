@@ -316,7 +316,7 @@ def render_risk(
     attempts = render_attempts(entry, limits.attempts)
     if not may_break:
         if entry.pull.files is None:
-            return [linked, make_text(" — I couldn't read its files, so I can't tell.")]
+            return [linked, make_text(" — not rated, as its files could not be read.")]
         return [linked, make_text(f" — {reasons or 'no risk rule matched'}"), *attempts, make_text(". "), band]
     after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
     return [linked, make_text(" — "), *may_break, band, *after, *attempts]

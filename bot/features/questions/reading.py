@@ -61,7 +61,7 @@ class DayEntries:
 
     def cover(self, items: Iterable[T], unchecked: int = 0) -> CoveredList[T]:
         """Return items of these days with their coverage; ``unchecked`` ones lack the files that count."""
-        reason = "their files or diffs are not fully loaded"
+        reason = "their files, or parts of their diffs, are not loaded"
         files = CoveredPart("pull requests", unchecked, len(self.entries), reason)
         return CoveredList(tuple(items), self.coverage + ReadCoverage.of(files))
 

@@ -367,7 +367,8 @@ def test_days_that_are_not_loaded_are_no_days_without_pull_requests() -> None:
 
 def test_a_count_says_where_files_are_not_loaded() -> None:
     session = shelf(SEVEN, pull(8), failing={"files 8": AWAY}).toolbox()
-    sentence = "I couldn't read 1 of 2 pull requests (their files or diffs are not fully loaded), so I can't tell."
+    reason = "their files, or parts of their diffs, are not loaded"
+    sentence = f"I couldn't read 1 of 2 pull requests ({reason}), so I can't tell."
     assert run_tool(session, LIST, paths=["nowhere/"]) == sentence
     assert run_tool(session, SEARCH, any_of=["nowhere"]) == sentence
     assert "0 of them fit:" in run_tool(session, LIST, words=["nowhere"])

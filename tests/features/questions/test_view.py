@@ -153,7 +153,7 @@ def test_a_plain_search_says_that_it_is_one() -> None:
 
 def test_a_plain_search_that_finds_nothing_says_so() -> None:
     unread = format_search_answer("No model.", TITLE, [], "#7 (its files could not be loaded)")
-    assert unread.endswith("I couldn't read \\#7 (its files could not be loaded), so I can't tell.")
+    assert unread.endswith("I couldn't read #7 (its files could not be loaded), so I can't tell.")
     assert "none" not in unread
     answer = format_search_answer("It gave no\nanswer: x.", TITLE, [])
     assert answer.endswith(

@@ -130,7 +130,7 @@ def test_those_below_the_bar_stand_below_it_in_their_order() -> None:
 def test_of_what_was_not_read_no_band_is_said() -> None:
     unread = replace(low(2), pull=pull(2, files=None))
     text = read_post(render_risk_list(make_list(below=(unread,), top=1, ranked=3)))
-    assert "#2 Change number 2 — I couldn't read its files, so I can't tell." in text
+    assert "#2 Change number 2 — not rated, as its files could not be read." in text
     assert ("no risk rule" in text, "low risk" in text) == (False, False)
 
 
@@ -368,7 +368,10 @@ def test_what_was_not_read_stands_above_all_and_nothing_is_said_of_it() -> None:
     unread = Coverage.of(CoveredPart("days", 1, 7, "the list of that day is away"))
     for listed, follows in (((), "I can't tell"), ((risky(3),), "there may be more")):
         text = read_post(render_risk_list(make_list(riskiest=CoveredList(listed, unread))))
-        assert text.split("\n")[1] == f"I couldn't read 1 of 7 days (the list of that day is away), so {follows}."
+        assert (
+            text.split("\n")[1]
+            == f"I couldn't read 1 of 7 days (the list of that day is away), so {follows}. 3 merged."
+        )
         assert "merged" not in text.partition("\n")[0]
         assert "stands out" not in text
     filtered = make_list(riskiest=CoveredList((), unread), matching=0, filters="author:ada")

@@ -48,7 +48,7 @@ def test_what_touches_a_profile_comes_first(bot: Bot) -> None:
     ask(bot, "touches profile:away")
     text = as_read(ask(bot, f"since {day}..{bot.noon(0):%Y-%m-%d} repo:{repository} profile:away"))
     assert f"#{number} plugin/worker.py:7 breaks: core.stop is gone" in text
-    assert "nobody has asked" not in text
+    assert "merges' code" not in text
 
 
 def test_deprecations_are_listed_with_our_lines(bot: Bot) -> None:
