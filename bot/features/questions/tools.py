@@ -238,7 +238,7 @@ def read_diff(session: ReadingSession, arguments: DiffArguments) -> str:
         coverage = ReadCoverage.of(CoveredPart("files", len(cut), len(files), ", ".join(cut)))
         places = CoveredList(tuple(find_places(files, arguments.contains)), coverage)
         none = f"No place in it contains {arguments.contains!r}."
-        lines = [head, *places.render(str, lambda found: found, none)]
+        lines = [head, *places.render(str, lambda hunks: hunks, none)]
         return session.limit_lines(lines, "name a path", f"places in #{pull.number}", bounds.diff)
     count = len(files) if arguments.paths else pull.changed_files
     classes = session.app.paths.get_path_classes(pull.repository)
