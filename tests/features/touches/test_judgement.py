@@ -91,7 +91,7 @@ def test_a_defect_costs_a_digest_what_touches_and_the_merge_that_meets_it_alone_
     day = read_touches(app, "ascend", [pulls[0], bad])
     assert (set(day.numbers), [len(each.unread) for each in day.contracts]) == ({2}, [0, 1])
     app.__dict__["profiles"] = Planted()
-    assert read_touches(app, "ascend", pulls).problem == "what touches ascend is not known: reading it failed"
+    assert read_touches(app, "ascend", pulls).coverage.gaps == ["what touches ascend (reading it failed)"]
     told = [str(record.exc_info[1]) for record in caplog.records if record.exc_info]
     assert told == ["planted", "planted"]
 
