@@ -144,7 +144,8 @@ def render_lead(digest: Digest) -> Post:
         text = keep_sentences(overview, limits.overview)
         index = SentenceIndex.build(text)
         blocks = [make_header(truncate_words(headline, _MAX_HEADLINE_WORDS))]
-        blocks += _render_gaps(digest, coverage, limits.sentence)
+        gaps = _explain_gaps(digest, coverage, limits.sentence)
+        blocks += [make_sentence(gaps)] if gaps else []
         if digest.touches:
             blocks += render_touches(digest.touches, context, limits.touches, _ELSEWHERE)
         news = render_news_line(digest.deprecations, _ELSEWHERE)
@@ -212,13 +213,8 @@ def _format_merge_count(digest: Digest, coverage: ReadCoverage) -> str:
     return f"{f'{shown} of ' if digest.view else ''}{merged:,} merged" if merged else "nothing merged"
 
 
-def _render_gaps(digest: Digest, coverage: ReadCoverage, words: int) -> Iterator[Block]:
-    """Yield what was not read, with reasons of up to ``words`` words, and only then how many were merged."""
-    if gaps := _explain_gaps(digest, coverage, words):
-        yield make_sentence(gaps)
-
-
 def _explain_gaps(digest: Digest, coverage: ReadCoverage, words: int) -> str:
+    """Return what was not read, with reasons of up to ``words`` words, and only then how many were merged."""
     has_hits = digest.touches is not None and not digest.touches.touching.is_empty
     is_empty = not (digest.riskiest_entries or digest.breaking or has_hits)
     sentence = coverage.leave_out_reasons(words).explain_gaps(is_empty=is_empty)
@@ -241,7 +237,8 @@ def render_catch_up(days: MultiDayDigest) -> Post:
         urls = own_urls if links else {}
         dated = [(each.day.date, _render_day(each, words, links=links)) for each in days.digests]
         dated += _render_unknown_days(days)
-        blocks = [make_header(title), *_render_gaps(whole, coverage, sentence)]
+        gaps = _explain_gaps(whole, coverage, sentence)
+        blocks = [make_header(title), *([make_sentence(gaps)] if gaps else [])]
         if whole.touches:
             context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
             blocks += render_touches(whole.touches, context)
