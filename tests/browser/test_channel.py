@@ -89,7 +89,7 @@ def test_a_day_that_the_sample_lacks_is_refused_in_a_sentence(page: Page) -> Non
     came = say(page, "/prrisks today")
     came.get_by_text("The sample holds 28 February 2026 only.", exact=True).wait_for()
     came = say(page, "/prdigest 7d")
-    overview = came.filter(has_text="1 of 7 days available")
+    overview = came.filter(has_text="6 of 7 days (not in the sample)")
     expect(overview).to_contain_text("Mon 23 Feb – Fri 27 Feb · not in the sample")  # noqa: RUF001 (a dash)
     expect(page.locator("#messages")).not_to_contain_text("nothing merged")
 
