@@ -316,8 +316,8 @@ def _render_risky_changes(
             more = make_text(f"{format_more(len(rest), _ELSEWHERE)}: ")
             lines.append([more, *render_numbers([entry.number for entry in rest], collect_urls(digest))])
         yield make_block(make_section(title), make_bullets(lines))
-    elif coverage.is_complete and digest.view.only is ViewLevel.BREAKING and not digest.breaking:
-        yield make_sentence("Nothing breaks callers.")
+    elif coverage.is_complete and digest.view.only is ViewLevel.BREAKING:
+        yield make_sentence("None of these is rated risky." if digest.breaking else "Nothing breaks callers.")
     elif coverage.is_complete and digest.entries:
         yield make_sentence("Nothing stands out as risky.")
 

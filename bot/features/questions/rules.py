@@ -42,7 +42,7 @@ _THANKS_TO_GROUP = (
     r"(?:prdigest|bot|all|everyone|team|man|folks|guys)"
 )
 _ACKNOWLEDGEMENTS = re.compile(
-    rf"{_ACKNOWLEDGEMENT}(?:[ ,;]+{_ACKNOWLEDGEMENT})*|(?:{_ACKNOWLEDGEMENT}[ ,;]+)*{_THANKS_TO_GROUP}", re.I
+    rf"(?:{_THANKS_TO_GROUP}|{_ACKNOWLEDGEMENT})(?:[ ,;]+(?:{_THANKS_TO_GROUP}|{_ACKNOWLEDGEMENT}))*", re.I
 )
 _SENTENCE_BREAK = re.compile(r"[.!\n…()]+|[^\w\s'+,;]{1,4}")
 _MAX_REMARK_LENGTH = 80

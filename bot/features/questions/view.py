@@ -89,8 +89,9 @@ def render_footer(
         "Not verified against the code." if is_unproven else "",
         author,
     ]
-    line = truncate_text(" ".join(filter(None, parts)), _MAX_NOTES_LENGTH)
-    return [*([make_context(line)] if line else []), make_feedback_buttons()]
+    notes = make_context(truncate_text(" ".join(filter(None, parts)), _MAX_NOTES_LENGTH))
+    # a note of signs that nobody sees is none
+    return [*([notes] if notes["elements"][0]["text"] else []), make_feedback_buttons()]
 
 
 def make_feedback_buttons() -> Block:

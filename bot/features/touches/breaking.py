@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -19,7 +20,8 @@ from bot.platform.slack.blocks import (
 from impact.contract.breaking import Breakage, list_breakages
 from impact.contract.models import ChangeKind, MergeContract
 
-_GONE = "is gone"
+# the verb that an effect has after its one name
+_SINGULAR = re.compile(r"(?:(?<=^no longer )|^)(?:is|has|takes|accepts|requires)\b")
 _MAX_EFFECT = 160
 _MAX_ELSEWHERE = 4
 
@@ -87,10 +89,14 @@ def _render_breakages(breakages: Sequence[Breakage], most: int) -> list[Element]
         for place, each in enumerate(same):
             elements += [make_text(" and " if place == len(same) - 1 else ", ")] if place else []
             elements += make_code(shorten_name(each.change.name))
-        text = "are gone" if effect == _GONE and len(same) > 1 else effect
+        text = _SINGULAR.sub(_make_plural, effect) if len(same) > 1 else effect
         elements += [make_text(" "), *make_prose(text, {}, _MAX_EFFECT)]
     rest = len(breakages) - most
-    return [*elements, *([make_text(f" (+{rest})")] if rest > 0 else [])]
+    return [*elements, *([make_text(f" ({format_more(rest)})")] if rest > 0 else [])]
+
+
+def _make_plural(verb: re.Match[str]) -> str:
+    return {"is": "are", "has": "have"}.get(verb[0], verb[0].removesuffix("s"))
 
 
 def describe_elsewhere(pulls: Sequence[PullRequest]) -> str:

@@ -127,7 +127,7 @@ def _describe_other_shape(change: ContractChange) -> str:
         return "has another type or other labels"
     if change.subject is ContractClass.WIRE and PurePosixPath(change.path).suffix == ".proto":
         return "has another type"
-    return "no longer takes all that it took" if change.subject in _FIELDS and _is_narrower(change) else ""
+    return "accepts fewer values" if change.subject in _FIELDS and _is_narrower(change) else ""
 
 
 def _is_narrower(change: ContractChange) -> bool:

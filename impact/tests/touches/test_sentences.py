@@ -159,7 +159,7 @@ def test_an_old_name_of_a_flag_that_still_works() -> None:
             SIGNATURE,
             "x: Literal['a', 'b']",
             "x: Literal['a']",
-            "no longer takes all that it took",
+            "accepts fewer values",
         ),
         "another type": (CONFIG, SIGNATURE, "x: int", "x: float", "has another type"),
         "an op": (ContractClass.OP, SIGNATURE, "x", "y", "has other parameters"),

@@ -95,6 +95,7 @@ def test_a_question_mark_asks(text: str) -> None:
         "haha nice",
         "thanks, all",
         "Thanks, bot!",
+        "thanks bot, thanks",
         "hahaha",
     ],
 )

@@ -132,8 +132,9 @@ def test_what_no_model_wrote_does_not_say_that_one_did() -> None:
     assert block["elements"][0]["text"] == "Sources: a. Put together by rules."
 
 
-def test_where_nothing_is_to_be_said_there_are_the_thumbs_alone() -> None:
-    assert [block["type"] for block in render_footer("", "", "", 0)] == ["context_actions"]
+@pytest.mark.parametrize("note", ["", " ", "\u200b"])
+def test_where_nothing_is_to_be_said_there_are_the_thumbs_alone(note: str) -> None:
+    assert [block["type"] for block in render_footer(note, "", "", 0)] == ["context_actions"]
 
 
 def test_slack_takes_the_longest_that_can_stand_below() -> None:
