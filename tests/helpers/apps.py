@@ -38,6 +38,7 @@ def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> A
 
     ``parts`` take the place of its properties.
     """
+    sources = sources or SimpleNamespace(stands_in="")
     app = App(load_settings(), lambda: DAY.end, time.sleep, PROVIDERS[0], sources, ExitStack())
     if store is not None:
         kept = Store(store)
