@@ -92,8 +92,7 @@ def render_thread(digest: Digest) -> tuple[Post, ...]:
     urls = collect_urls(digest)
     opening = _render_gaps(digest)
     posts = list(_render_hits(digest, opening))
-    blocks = [] if posts else opening
-    blocks += map(_render_breaking_merge, digest.breaking)
+    blocks = [*([] if posts else opening), *map(_render_breaking_merge, digest.breaking)]
     asking = {action.number for action in digest.actions}
     for label, entries in digest.group_entries():
         title = truncate_text(collapse_lines(label), 100) or OTHER_AREA
@@ -102,7 +101,9 @@ def render_thread(digest: Digest) -> tuple[Post, ...]:
     # what nobody's code is compared with would be a wall
     blocks += _render_contract_table(digest) if digest.touches else ()
     for place, part in enumerate(split_groups([[block] for block in blocks], MAX_CHARACTERS, MAX_BLOCKS), 1):
-        titles = dict.fromkeys(str(block["elements"][0]["elements"][0]["text"]) for block in part)
+        # what was not read is no section
+        sections = [block for block in part if block not in opening] or part
+        titles = dict.fromkeys(str(block["elements"][0]["elements"][0]["text"]) for block in sections)
         posts.append(Post(escape_mrkdwn(f"Part {place}: {', '.join(titles)}"), tuple(part)))
     return tuple(posts)
 
