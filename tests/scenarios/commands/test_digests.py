@@ -24,7 +24,9 @@ def test_without_a_word_it_is_yesterdays(bot: Bot) -> None:
     channel, day = bot.channel(), bot.noon(1)
     bot.person().send_command("/prdigest", "", channel)
     (lead,) = bot.list_posts(channel)
-    assert lead["text"].startswith(f"engine · {day:%A} {day.day} {day:%B %Y}. ")
+    # the day may have been listed for another test, before this merge
+    heading = lead["text"].partition(".")[0].split(" · ")
+    assert heading[:2] == ["engine", f"{day:%A} {day.day} {day:%B %Y}"]
 
 
 def test_who_asks_for_a_digest_that_is_there_is_told_once_where(bot: Bot) -> None:
