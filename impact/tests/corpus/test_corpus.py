@@ -1,0 +1,32 @@
+"""Each verdict of the corpus is what happens, and the rules say it, but of the rows that are known to be wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.corpus.rows import is_right, judge_row, prove_rows, read_known_wrong, read_rows
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_a_row_says_happens_when_its_code_is_run(tmp_path: Path) -> None:
+    rows = read_rows()
+    proved = prove_rows(rows, tmp_path)
+    wrong = [
+        f"{row.full_name}: {verdict}" for row, verdict in zip(rows, proved, strict=True) if verdict != row.verdict
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_corpus_is_large_and_a_third_of_it_stays_silent() -> None:
+    rows = read_rows()
+    assert len(rows) >= 200
+    assert len({row.full_name for row in rows}) == len(rows)
+    assert sum(row.verdict == "fine" for row in rows) >= len(rows) / 3
+
+
+def test_the_rules_are_right_about_all_rows_but_those_that_are_known() -> None:
+    wrong = {row.full_name for row in read_rows() if not is_right(row, judge_row(row))}
+    known = set(read_known_wrong())
+    assert not wrong - known, "wrong now:\n" + "\n".join(sorted(wrong - known))
+    assert not known - wrong, "right now, take them off known_wrong.txt:\n" + "\n".join(sorted(known - wrong))
