@@ -31,7 +31,7 @@ _FEW_CALLS = 200
 _ACCESS_QUERY = """
 query Read($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) {
-    nameWithOwner
+    nameWithOwner isArchived
     pullRequests(states: MERGED, first: 1) { nodes { number } }
     defaultBranchRef { name }
   }
@@ -120,6 +120,9 @@ def _check_repository(requester: Requester, name: str, repository: Repository, s
     if present and present.lower() != str(repository).lower():
         advice = "It is read by the name in the settings, under which all that is known of it is kept: leave it."
         return Finding.build_note(name, f"renamed to {present}", advice)
+    if node.get("isArchived") is True:
+        advice = "Nothing is merged there any more: unsubscribe its channels, or take it out of the settings."
+        return Finding.build_note(name, "archived", advice)
     if node.get("defaultBranchRef") is not None:
         return Finding.build_success(name, "the token can read pull requests and contents")
     problem = "the token can read pull requests, but not contents: digests will say that the count is not checked"

@@ -157,9 +157,12 @@ def is_subject_missing(errors: Iterable[Mapping[str, Any]]) -> bool:
 
 
 def find_gaps(data: Mapping[str, Any], errors: Iterable[Mapping[str, Any]]) -> list[list[Any]]:
-    """Return the paths of the fields that are null because GitHub could not compute them."""
-    places = [error.get("path") for error in errors if error.get("type") not in _HIDDEN]
-    return [place for place in places if isinstance(place, list) and _is_null(data, place)]
+    """Return the paths of the fields that are null because GitHub could not compute them.
+
+    The path of an error that names no field is empty: it may be about each that is null.
+    """
+    places = [error.get("path") or [] for error in errors if error.get("type") not in _HIDDEN]
+    return [place for place in places if isinstance(place, list) and (not place or _is_null(data, place))]
 
 
 def _is_null(value: Any, place: Sequence[Any]) -> bool:

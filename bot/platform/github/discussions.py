@@ -60,7 +60,9 @@ class GitHubBackground:
             node = parse_node(place.get("pullRequest"))
         if not node:
             raise Reference(repository, number).build_missing_error()
-        return replace(parse_discussion(repository, place.get("id"), node, number), web=self.client.web)
+        discussion = parse_discussion(repository, place.get("id"), node, number)
+        is_partial = discussion.is_partial or bool(find_gaps(data, errors))
+        return replace(discussion, web=self.client.web, is_partial=is_partial)
 
     def find_merges(self, repository: Repository, commits: Sequence[str]) -> Mapping[str, PullRequest]:
         """Return the merges of ten commits at most, in one call. What is no hash might be taken for a branch."""

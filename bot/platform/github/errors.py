@@ -99,7 +99,10 @@ def _build_rate_limit_error(wait: float | None = None) -> RateLimited:
 def _build_not_found_error(repository: Repository, number: int | None) -> PrdigestError:
     if number is not None:
         return Reference(repository, number).build_missing_error()
-    return RepositoryNotFound(f"GitHub has no repository {repository}, or the token may not read it.")
+    return RepositoryNotFound(
+        f"GitHub has no repository {repository}, or the token may not read it: check its name in the settings, "
+        "and give the token access."
+    )
 
 
 def _build_forbidden_error(repository: Repository) -> GitHubAccessDenied:

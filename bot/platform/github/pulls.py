@@ -65,7 +65,7 @@ class GitHubPullRequests:
             else:
                 nodes, place = walk.list_by_search()
             unreadable = _count_unreadable(repository, nodes)
-            incomplete = walk.find_incomplete(nodes)
+            incomplete, undated = walk.find_incomplete(nodes)
             listed = {
                 number: parse_pull_request(repository, node, number)
                 for node in nodes
@@ -74,7 +74,8 @@ class GitHubPullRequests:
             branch, committed, unlinked = walk.read_branch(place)
         # a walk loses a pull request that is updated between two pages, and a search one that its index lacks yet
         missing = (committed or frozenset()) - set(listed)
-        for number in [*sorted(incomplete & set(listed)), *sorted(missing)][:_MAX_EXTRA_FETCHES]:
+        gaps = (incomplete & set(listed)) | undated
+        for number in [*sorted(gaps), *sorted(missing - gaps)][:_MAX_EXTRA_FETCHES]:
             try:
                 pull = self.fetch_pull_request(repository, number)
             except PullRequestNotFound as error:
@@ -87,6 +88,7 @@ class GitHubPullRequests:
                 log.warning("%s#%d stays incomplete: %s", repository, number, error)
                 continue
             incomplete.discard(number)
+            unreadable -= number in undated
             if pull.merged_at and pull.merged_at in day:
                 listed[number] = pull
         left_out = tuple(sorted(incomplete & set(listed)))
@@ -172,17 +174,24 @@ class _DayWalk:
         if is_subject_missing(errors):
             raise GraphQLError(errors)
         for place in find_gaps(data, errors):
-            if (record := _find_record(data, place)) is not None:
+            if not place:
+                listed = parse_nodes(data.get("search") or parse_node(data["repository"]).get("pullRequests"))
+                self.gaps.extend(node for node in listed if None in node.values())
+            elif (record := _find_record(data, place)) is not None:
                 self.gaps.append(record)
             elif not isinstance(place[-1], int) and (place[0] == "search" or "pullRequests" in place):
                 # what is left is not the list; a record that is null as a whole counts as unreadable
                 raise GraphQLError(errors)
         return data
 
-    def find_incomplete(self, nodes: Iterable[Node]) -> set[int]:
-        """Return the numbers of the records with gaps."""
+    def find_incomplete(self, nodes: Iterable[Node]) -> tuple[set[int], set[int]]:
+        """Return the numbers of the records with gaps, and of those among them whose day is not known either."""
         gaps = {id(node) for node in self.gaps}
-        return {number for node in nodes if id(node) in gaps and (number := parse_number(node.get("number")))}
+        incomplete = {
+            number: node for node in nodes if id(node) in gaps and (number := parse_number(node.get("number")))
+        }
+        undated = {number for number, node in incomplete.items() if not parse_instant(node.get("mergedAt"))}
+        return set(incomplete), undated
 
     def _iterate_results(self, page: Node, start: datetime, end: datetime) -> Iterator[Node]:
         """Yield all results of a search between two instants. Halve the span while it holds more than 1,000."""
@@ -207,9 +216,12 @@ class _DayWalk:
         branch = parse_node(place.get("defaultBranchRef"))
         name, commits = clean_line(branch.get("name")), parse_node(parse_node(branch.get("target")).get("history"))
         own = place.get("id")
-        if not commits or not isinstance(own, str):
+        if not isinstance(commits.get("nodes"), list) or not isinstance(own, str):
             return name, None, ()
         nodes = [*self._iterate_commits(commits)]
+        if not all(nodes):
+            # a commit that is null as a whole names none, so there is nothing to ask again for
+            return name, None, ()
         again = self._load_commits([oid for node in nodes if (oid := _find_unlinked(node))][:_MAX_EXTRA_FETCHES])
         nodes = [again.get(_find_unlinked(node), node) for node in nodes]
         linked = (
@@ -252,8 +264,9 @@ class _DayWalk:
 
 
 def _find_unlinked(commit: Node) -> str:
-    """Return the hash of a commit of which GitHub does not say the pull requests; else an empty text."""
-    return clean_hash(commit.get("oid")) if commit.get("associatedPullRequests") is None else ""
+    """Return the hash of a commit of which GitHub does not say all pull requests; else an empty text."""
+    listed = parse_node(commit.get("associatedPullRequests")).get("nodes")
+    return "" if isinstance(listed, list) and None not in listed else clean_hash(commit.get("oid"))
 
 
 @cache
@@ -294,6 +307,8 @@ def _count_unreadable(repository: Repository, nodes: list[Node]) -> int:
 
 def _find_next_cursor(page: Node, before: str | None) -> str | None:
     """Return the cursor behind a page, None after the last. Raises UnreadableResponse if the list breaks off."""
+    if not isinstance(page.get("nodes"), list):
+        raise UnreadableResponse("a list is missing")
     about = parse_node(page.get("pageInfo"))
     if about.get("hasNextPage") is False:
         return None

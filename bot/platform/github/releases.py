@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.errors import SourceUnavailable
+from bot.errors import GitHubAccessDenied, SourceUnavailable
 from bot.platform.cleaning import clean_hash, clean_line, parse_count, parse_instant, parse_node, parse_nodes
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import UnreadableResponse, translate_github_errors
@@ -37,8 +37,13 @@ class GitHubReleases:
     def list_releases(self, repository: Repository) -> tuple[Release, ...]:
         """Return the releases among the newest hundred, oldest first. See ``Releases``."""
         with translate_github_errors(repository):
-            data = self.client.run_query(RELEASES_QUERY, repository, {})
-        return build_releases(_list_versions(parse_node(data["repository"])).items())
+            place = parse_node(self.client.run_query(RELEASES_QUERY, repository, {})["repository"])
+        if not (parse_node(place.get("releases")) and parse_node(place.get("refs"))):
+            # else a repository that may not be read would have no releases
+            raise GitHubAccessDenied(
+                f"The token may not read the releases of {repository}: give it read access to contents."
+            )
+        return build_releases(_list_versions(place).items())
 
     def find_commit(self, repository: Repository, tag: str) -> str:
         """Return the last merge of the default branch among the newest hundred commits that a tag holds."""

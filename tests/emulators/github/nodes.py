@@ -43,12 +43,14 @@ def repository_node(place: Repository) -> Node:
     owner, name = place.name.split("/")
     return {
         "__typename": "Repository",
-        "id": f"R_{sha(place.name)[:12]}",
+        # it stays when the repository gets another name
+        "id": place.id or f"R_{sha(place.name)[:12]}",
         "name": name,
         "owner": actor(owner, is_bot=False),
         "nameWithOwner": place.name,
         "url": place.url,
         "isPrivate": False,
+        "isArchived": place.is_archived,
         "defaultBranchRef": lambda _info: {
             "id": f"REF_{sha(place.name)[:12]}",
             "name": place.default_branch,

@@ -126,7 +126,7 @@ type RefEdge { cursor: String! node: Ref }
 type RefConnection { totalCount: Int! pageInfo: PageInfo! nodes: [Ref] edges: [RefEdge] }
 type Repository implements Node {
   id: ID! name: String! owner: RepositoryOwner! nameWithOwner: String! url: URI! isPrivate: Boolean!
-  defaultBranchRef: Ref
+  isArchived: Boolean! defaultBranchRef: Ref
   object(oid: GitObjectID, expression: String): GitObject
   ref(qualifiedName: String!): Ref
   refs(

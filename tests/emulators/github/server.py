@@ -165,8 +165,9 @@ class GitHubEmulator(Loopback):
 
     def _find_new_address(self, path: str) -> str | None:
         named = re.match(r"/repos/([^/]+/[^/]+)", path)
-        now = self.store.renames.get(named[1].lower()) if named else None
-        return path.replace(named[1], now, 1) if named and now else None
+        place = self.store.find(named[1]) if named else None
+        is_moved = named and place and place.name.lower() != named[1].lower()
+        return path.replace(named[1], place.name, 1) if named and place and is_moved else None
 
     def _routes(self, caller: Caller) -> list[tuple[str, str, Callable[..., Response]]]:
         repo = r"/repos/([^/]+/[^/]+)"

@@ -167,6 +167,8 @@ class Repository:
     commits: dict[str, TreeCommit] = field(default_factory=dict)
     releases: tuple[ReleaseRecord, ...] = ()
     tags: tuple[TagRecord, ...] = ()
+    id: str = ""
+    is_archived: bool = False
 
     @property
     def url(self) -> str:
@@ -187,6 +189,8 @@ class Store:
     def __init__(self) -> None:
         self._repositories: dict[str, Repository] = {}
         self.renames: dict[str, str] = {}
+        # what the token may not read (any more): GitHub answers as for what does not exist
+        self.private: set[str] = set()
         self._lock = threading.Lock()
 
     def add(self, name: str, pulls: Iterable[PullRecord]) -> None:
@@ -217,13 +221,18 @@ class Store:
         """Give a repository another name; GitHub goes on to know it by the earlier one."""
         with self._lock:
             renamed = self._repositories.pop(before.lower())
+            self.renames = {name: now if to == before else to for name, to in self.renames.items()}
+            renamed.id = renamed.id or f"R_{sha(renamed.name)[:12]}"
             renamed.name = now
             self._repositories[now.lower()] = renamed
             self.renames[before.lower()] = now
 
     def find(self, name: str) -> Repository | None:
         with self._lock:
-            return self._repositories.get(self.renames.get(name.lower(), name).lower())
+            # a new repository with the earlier name takes it over
+            key = name.lower()
+            known = key if key in self._repositories else self.renames.get(key, "").lower()
+            return None if known in self.private else self._repositories.get(known)
 
     def all(self) -> list[Repository]:
         with self._lock:
@@ -271,7 +280,7 @@ class Search:
         """All matches, newest created first unless ``sort:`` says otherwise; ``hidden`` are not indexed yet."""
         names = self.values("repo")
         # unlike all else, search does not follow renames
-        known = [name for name in names if name.lower() not in store.renames]
+        known = [each for each in names if (place := store.find(each)) and place.name.lower() == each.lower()]
         places = [store.find(name) for name in known] if names else store.all()
         rows = [(place, item) for place in places if place for item in place.records()]
         kept = [row for row in rows if row[1].number not in set(hidden) and self._accepts(row[1])]

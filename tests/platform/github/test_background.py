@@ -118,6 +118,25 @@ def test_texts_of_strangers_are_cleaned(github: ScriptedGitHub) -> None:
     assert empty.is_noise
 
 
+@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("at", ["place", "nowhere"])
+@pytest.mark.parametrize("field", ["body", "author"])
+@pytest.mark.parametrize("kind", ["comments", "reviews"])
+def test_remarks_with_gaps_are_asked_for_again_then_told(
+    github: ScriptedGitHub, kind: str, field: str, at: str, *, stays: bool
+) -> None:
+    def limit(answered: int, body: dict[str, Any]) -> None:
+        if stays or answered == 1:
+            place = ["repository", "pullRequest", kind, "nodes", 0]
+            body["data"]["repository"]["pullRequest"][kind]["nodes"][0][field] = None
+            path = {"path": [*place, field]} if at == "place" else {}
+            body["errors"] = [{"type": "RESOURCE_LIMITS_EXCEEDED", "message": "Limits exceeded.", **path}]
+
+    github.after = limit
+    discussion = fetch(github, **{kind: (make_remark(1, "first"), make_remark(2, "second"))})
+    assert (len(discussion.remarks), discussion.is_partial, github.queries) == (2, stays, 2)
+
+
 def test_an_address_outside_github_is_not_believed(github: ScriptedGitHub) -> None:
     def lie(_: int, body: dict[str, Any]) -> None:
         nodes = body["data"]["repository"]["pullRequest"]["comments"]["nodes"]

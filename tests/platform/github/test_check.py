@@ -77,8 +77,12 @@ def test_a_github_that_hangs_is_left_soon(github: GitHubEmulator) -> None:
 
 def test_a_repository_that_is_not_there_does_not_hide_the_next(github: GitHubEmulator) -> None:
     lines, _ = probe_github(github.url, OTHER, ENGINE)
+    advice = (
+        "GitHub has no repository octo/other, or the token may not read it: check its name in the settings, and "
+        "give the token access."
+    )
     assert lines[2:] == [
-        "! GitHub octo/other: not found -> GitHub has no repository octo/other, or the token may not read it.",
+        f"! GitHub octo/other: not found -> {advice}",
         "+ GitHub octo/engine: the token can read pull requests and contents",
     ]
 
@@ -89,6 +93,14 @@ def test_a_repository_with_another_name_is_told(github: GitHubEmulator) -> None:
     assert lines[2].startswith(
         "- GitHub octo/engine: renamed to elsewhere/motor -> It is read by the name in the settings"
     )
+
+
+def test_an_archived_repository_is_told(github: GitHubEmulator) -> None:
+    place = github.store.find(str(ENGINE))
+    assert place
+    place.is_archived = True
+    lines, _ = probe_github(github.url, ENGINE)
+    assert lines[2].startswith("- GitHub octo/engine: archived -> Nothing is merged there any more: unsubscribe")
 
 
 def test_a_github_that_falls_silent_is_asked_no_more(github: GitHubEmulator) -> None:

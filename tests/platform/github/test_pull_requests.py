@@ -309,6 +309,44 @@ def test_a_gap_that_stays_is_told(github: ScriptedGitHub, now: datetime, kind: s
     assert "GitHub left out labels, author or commit of #2" in merged.caveat
 
 
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+@pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("fields", [("mergedAt",), ("mergedAt", "labels")], ids="-".join)
+def test_a_record_whose_day_is_left_out_is_asked_for_alone_then_told(
+    github: ScriptedGitHub, now: datetime, fields: tuple[str, ...], *, stays: bool
+) -> None:
+    """Also one that was merged into another branch, whose commit is not in the default one."""
+    github.add(REPO, *of_day(1, 3), *of_day(2, base_ref="releases/v1", labels=["bug"]))
+    whole = github.pulls(now).list_merged(REPOSITORY, DAY)
+    github.after = lambda answered, body: leave_out(body, *fields) if stays or answered == 1 else None
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
+    if stays:
+        assert numbers(merged) == [3, 1]
+        assert "1 merge in GitHub's list could not be read" in merged.caveat
+    else:
+        assert (merged, merged.caveat) == (whole, "")
+
+
+@pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
+@pytest.mark.parametrize("path", [None, []])
+@pytest.mark.parametrize("stays", [False, True])
+def test_an_error_that_names_no_field_may_be_about_each_that_is_null(
+    github: ScriptedGitHub, now: datetime, path: list[str] | None, *, stays: bool
+) -> None:
+    github.add(REPO, *of_day(1, 2, labels=["bug"]))
+
+    def limit(answered: int, body: dict[str, Any]) -> None:
+        if stays or answered == 1:
+            leave_out(body, "labels")
+            body["errors"] = [{"type": LIMITS, "path": path, "message": "Limits exceeded."}]
+
+    whole = github.pulls(now).list_merged(REPOSITORY, DAY)
+    github.after = limit
+    merged = github.pulls(now).list_merged(REPOSITORY, DAY)
+    assert numbers(merged) == [2, 1]
+    assert ("#2" in merged.caveat, merged == whole) == (stays, not stays)
+
+
 def test_of_many_gaps_some_are_asked_for_and_all_others_told(github: ScriptedGitHub) -> None:
     github.add(REPO, *of_day(*range(1, 41)))
 
@@ -324,33 +362,53 @@ def test_of_many_gaps_some_are_asked_for_and_all_others_told(github: ScriptedGit
     assert merged.caveat.endswith("#27, #28 and 12 more, so a filter may miss them")
 
 
-def unlink(body: dict[str, Any], *commits: str) -> None:
+@pytest.mark.parametrize("nodes", [None, [None]], ids=str)
+def test_a_branch_whose_commits_are_null_gives_no_count(github: ScriptedGitHub, nodes: list[None] | None) -> None:
+    github.add(REPO, *of_day(1, 2))
+
+    def limit(_answered: int, body: dict[str, Any]) -> None:
+        history = body["data"]["repository"]["defaultBranchRef"]["target"]["history"]
+        history["nodes"] = nodes
+        place = ["repository", "defaultBranchRef", "target", "history", "nodes", *([0] if nodes else [])]
+        body["errors"] = [{"type": LIMITS, "path": place, "message": "Limits exceeded."}]
+
+    github.after = limit
+    merged = github.pulls().list_merged(REPOSITORY, DAY)
+    assert (numbers(merged), merged.count.counted) == ([2, 1], None)
+    assert merged.caveat.startswith("count not checked")
+
+
+def unlink(body: dict[str, Any], *commits: str, pulls: Any = None) -> None:
     """Leave out which pull requests these commits are of, wherever they are in an answer."""
     place = body["data"]["repository"]
     there = ((place.get("defaultBranchRef") or {}).get("target") or {}).get("history", {}).get("nodes", [])
     for node in [*there, *(value for name, value in place.items() if name[0] == "c" and value)]:
         if node["oid"] in commits:
-            node["associatedPullRequests"] = None
+            node["associatedPullRequests"] = pulls
     body["errors"] = [{"type": LIMITS, "path": ["repository", "x"], "message": "Limits exceeded."}]
 
 
 @pytest.mark.parametrize("now", [MORNING, LONG_AFTER], ids=["walk", "search"])
 @pytest.mark.parametrize("stays", [False, True])
+@pytest.mark.parametrize("pulls", [None, {"nodes": None}, {"nodes": [None]}], ids=str)
 def test_a_commit_without_its_pull_request_is_asked_for_again_then_told(
-    github: ScriptedGitHub, now: datetime, *, stays: bool
+    github: ScriptedGitHub, now: datetime, pulls: Any, *, stays: bool
 ) -> None:
     github.add(REPO, *of_day(1, 2))
     commit = github.pulls(now).list_merged(REPOSITORY, DAY).pulls[0].commit
     github.calls.clear()
-    github.after = lambda answered, body: unlink(body, commit) if stays or answered == 1 else None
+    github.after = lambda answered, body: unlink(body, commit, pulls=pulls) if stays or answered == 1 else None
     merged = github.pulls(now).list_merged(REPOSITORY, DAY)
     assert (numbers(merged), github.queries) == ([2, 1], 2)
     unlinked = f"GitHub does not say which pull request was merged as {commit[:10]}"
     assert (unlinked in merged.caveat, merged.caveat == "") == (stays, not stays)
 
 
+@pytest.mark.parametrize("at", [["path"], []], ids=["named", "unnamed"])
 @pytest.mark.parametrize("path", [["repository", "pullRequests"], ["repository", "pullRequests", "nodes"]])
-def test_a_list_that_is_null_is_no_day_without_merges(github: ScriptedGitHub, path: list[str]) -> None:
+def test_a_list_that_is_null_is_no_day_without_merges(
+    github: ScriptedGitHub, path: list[str], at: list[str]
+) -> None:
     github.add(REPO, *of_day(1, 2))
 
     def limit(_answered: int, body: dict[str, Any]) -> None:
@@ -358,7 +416,7 @@ def test_a_list_that_is_null_is_no_day_without_merges(github: ScriptedGitHub, pa
         for step in path[:-1]:
             place = place[step]
         place[path[-1]] = None
-        body["errors"] = [{"type": LIMITS, "path": path, "message": "Limits exceeded."}]
+        body["errors"] = [{"type": LIMITS, "message": "Limits exceeded.", **dict.fromkeys(at, path)}]
 
     github.after = limit
     with pytest.raises(GitHubUnavailable):

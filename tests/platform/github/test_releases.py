@@ -1,9 +1,10 @@
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from github import Auth
 
-from bot.errors import RepositoryNotFound
+from bot.errors import GitHubAccessDenied, RepositoryNotFound
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubReleases
 from impact.contract.releases import Release
@@ -50,6 +51,19 @@ def test_a_tag_that_is_a_version_counts_without_a_release(github: ScriptedGitHub
         ("1.2.0", timedelta(days=2)),
     ]
     assert len(github.calls) == 1
+
+
+@pytest.mark.parametrize("hidden", ["releases", "refs"])
+def test_releases_that_may_not_be_read_are_not_none(github: ScriptedGitHub, hidden: str) -> None:
+    github.add_releases(REPO, ReleaseRecord("v1.0.0", NOON))
+
+    def hide(_answered: int, body: dict[str, Any]) -> None:
+        body["data"]["repository"][hidden] = None
+        body["errors"] = [{"type": "FORBIDDEN", "path": ["repository", hidden], "message": "Not accessible"}]
+
+    github.after = hide
+    with pytest.raises(GitHubAccessDenied, match="give it read access to contents"):
+        source(github).list_releases(Repository.parse(REPO))
 
 
 @pytest.mark.parametrize("is_annotated", [False, True])

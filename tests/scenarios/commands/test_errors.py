@@ -85,7 +85,8 @@ def test_a_repository_that_github_does_not_know_is_a_sentence(bot: Bot) -> None:
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     ada.send_command("/prsummary", f"{repository}#1", channel)
     (shown,) = bot.list_whispers(ada)
-    reference_in(shown["text"], bot, f"GitHub has no repository {repository}, or the token may not read it.")
+    sentence = f"GitHub has no repository {repository}, or the token may not read it: check its name in the "
+    reference_in(shown["text"], bot, f"{sentence}settings, and give the token access.")
 
 
 def fail_overloaded(_: dict[str, Any]) -> Failure:
