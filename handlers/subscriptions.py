@@ -13,7 +13,16 @@ from bot.app import App
 from bot.errors import UsageError
 from bot.features.home import change_from_home, open_home
 from bot.features.subscriptions import view
-from bot.features.subscriptions.form import FILTER, FORM, ZONE, FormErrors, parse_form, suggest_zones
+from bot.features.subscriptions.form import (
+    FILTER,
+    FORM,
+    REPOSITORY,
+    ZONE,
+    FormErrors,
+    parse_form,
+    suggest_repositories,
+    suggest_zones,
+)
 from bot.features.subscriptions.rules import (
     ID_PATTERN,
     SubscriptionCommand,
@@ -49,6 +58,10 @@ def register_subscription_listeners(bolt: Bolt, app: App) -> None:
     @bolt.options(ZONE)
     def handle_zones(ack: Ack, payload: dict[str, Any]) -> None:
         ack(options=suggest_zones(str(payload.get("value") or "")))
+
+    @bolt.options(REPOSITORY)
+    def handle_repositories(ack: Ack, payload: dict[str, Any]) -> None:
+        ack(options=suggest_repositories(app.repositories.list_all(), str(payload.get("value") or "")))
 
 
 def _accept_form(app: App, body: dict[str, Any]) -> dict[str, str]:

@@ -131,12 +131,12 @@ def _shorten_line(content: str) -> str:
 
 
 def _find_last_digest(app: App, subscription: Subscription) -> LatestDigest | None:
-    """Return the last digest, or the one before while that is not posted yet."""
+    """Return the last digest, from its first message on, or the one before while there is none."""
     due = app.now()
     for _ in range(2):
         due = subscription.timing.find_last_before(due)
         record = app.digest_records.find_digest(subscription.build_digest_spec(due)).record
-        if record.is_posted and record.text:
+        if record.text:
             page = f"{app.settings.github_web_url}/{subscription.repository}"
             return LatestDigest(record.text, record.permalink, due, page)
     return None

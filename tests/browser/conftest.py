@@ -37,6 +37,8 @@ def context(browser: Browser, demo: Demo) -> Iterator[BrowserContext]:
         with browser_context.new_page() as first:
             first.goto(demo.address)
             assert first.url == f"{demo.url}/"
+            # the bot starts meanwhile and posts its digest, once for all of these tests
+            first.locator("#messages .replies").first.wait_for(timeout=4 * _PATIENCE)
         yield browser_context
 
 

@@ -119,10 +119,12 @@ def test_until_it_is_posted_it_is_the_one_before(team: Team) -> None:
     assert show(team)[1] == "Older Open it"
 
 
-def test_one_that_is_being_posted_is_not_shown(team: Team) -> None:
-    made = team.subscribe()
-    plant(team.records, key_of(made.build_digest_spec(at(2, 9))), begun_at=at(2, 9), plan_json="{}")
+def test_one_that_is_being_posted_is_shown_once_its_first_message_stands(team: Team) -> None:
+    key = key_of(team.subscribe().build_digest_spec(at(2, 9)))
+    plant(team.records, key, begun_at=at(2, 9), plan_json="{}")
     assert show(team)[1].startswith("None of the last two times")
+    plant(team.records, key, lead="1.0", text="Today")
+    assert show(team)[1] == "Today"
 
 
 def test_what_many_channels_got_is_shown_once_and_the_newest_three(team: Team) -> None:

@@ -83,16 +83,17 @@ def post_digest(app: App, digest: TrackedDigest, build: Callable[[], RenderedDig
             record = store.save(key, record, replace(record, plan_json=PLANS.dump_text(plan)))
         shown = _add_decisions(app, spec, plan)
         thread.post_lead(shown.lead)
-        record = store.save(key, record, replace(record, lead=thread.lead))
+        record = store.save(key, record, replace(record, lead=thread.lead, text=plan.lead.text))
+        # App Home tells of it from here on: the thread takes a second for each of its messages
+        address = app.messenger.fetch_permalink(spec.channel, thread.lead)
+        record = store.save(key, record, replace(record, permalink=address))
         thread.post_replies(shown.thread)
         notes = thread.attach_report(plan.attachment)
-        address = app.messenger.fetch_permalink(spec.channel, thread.lead)
         _plan_checks(app, spec, key)
         posted = replace(
             record.keep_messages(plan),
             posted_at=app.now(),
             plan_json="",
-            permalink=address,
             ratings_json=dump_ratings(plan.ratings),
         )
         return PostingResult(store.save(key, record, posted), notes=notes)

@@ -109,7 +109,8 @@ def _render_fields(
     # the profile of a subscription may be gone
     names = [name for name in dict.fromkeys([view.profile, *profiles]) if name][: _MAX_OPTIONS - 1]
     words = " ".join(view.filters.list_options())
-    repository_options = [(str(each), str(each)) for each in repositories[:_MAX_OPTIONS]]
+    # so may its repository, in whose place no other may be saved
+    known = dict.fromkeys(map(str, (*repositories, shown.repository)))
     places = _make_radio_buttons([("In a channel", _HERE), ("To me only", _ME)], _ME if is_personal else _HERE)
     channels: Element = {
         "type": "conversations_select",
@@ -126,7 +127,7 @@ def _render_fields(
     filters = {"type": "plain_text_input", "max_length": 500, **({"initial_value": words} if words else {})}
     filter_hint = "Such as path:vllm/v1 label:rocm not-author:bots. Leave empty to show everything."
     blocks = [
-        _make_input(REPOSITORY, "Repository", _make_select(repository_options, str(shown.repository))),
+        _make_input(REPOSITORY, "Repository", _make_repository_menu([*known], str(shown.repository))),
         _make_input(WHERE, "Where", places),
         _make_input(
             CHANNEL, "Channel", channels, is_optional=True, hint="Only needed if the digest goes to a channel."
@@ -206,6 +207,12 @@ def _parse_profile(values: Mapping[str, Any]) -> str:
     return name
 
 
+def suggest_repositories(repositories: Sequence[Repository], typed: str) -> list[Element]:
+    """Return the repositories whose names contain what the user types, as many as Slack shows."""
+    names = [str(each) for each in repositories if typed.strip().casefold() in str(each).casefold()]
+    return [_make_option(name, name) for name in names[:_MAX_OPTIONS]]
+
+
 def suggest_zones(typed: str) -> list[Element]:
     """Return the time zones whose names contain what the user types; before that, the common ones."""
     text = typed.strip().casefold()
@@ -243,6 +250,13 @@ def _make_select(options: Sequence[tuple[str, str]], chosen: str) -> Element:
     elements = [_make_option(*each) for each in options]
     first = next((option for option in elements if option["value"] == chosen), elements[0])
     return {"type": "static_select", "options": elements, "initial_option": first}
+
+
+def _make_repository_menu(names: Sequence[str], chosen: str) -> Element:
+    """Return a menu of all names. In one that is too long for Slack, users type a part of the name."""
+    if len(names) <= _MAX_OPTIONS:
+        return _make_select([(name, name) for name in names], chosen)
+    return {"type": "external_select", "min_query_length": 0, "initial_option": _make_option(chosen, chosen)}
 
 
 def _make_radio_buttons(options: Sequence[tuple[str, str]], chosen: str) -> Element:

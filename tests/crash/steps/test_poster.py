@@ -29,26 +29,15 @@ from tests.helpers.records import Digests, digest_store
 
 # the calls of a whole run: to Slack over HTTP, and to the ports of the publisher
 CALLS = [
-    *("auth.test", "conversations.history", "chat.postMessage"),
+    *("auth.test", "conversations.history", "chat.postMessage", "chat.getPermalink"),
     *["chat.postMessage"] * 3,
     *("files.getUploadURLExternal", UPLOAD, "files.completeUploadExternal"),
-    "chat.getPermalink",
 ]
 STEPS = [
-    *(
-        "fetch_team",
-        "load_each",
-        "load",
-        "find_posts",
-        "claim",
-        "save",
-        "post_message",
-        "save",
-        "post_message",
-        "post_message",
-        "post_message",
-    ),
-    *("attach_file", "fetch_permalink", "save"),
+    *("fetch_team", "load_each", "load", "find_posts", "claim", "save"),
+    *("post_message", "save", "fetch_permalink", "save"),
+    *("post_message", "post_message", "post_message"),
+    *("attach_file", "save"),
 ]
 
 

@@ -585,7 +585,7 @@ def late_and_incomplete(desk: Desk, fuse: Fuse) -> Desk:
 
 
 # calls to ports, and the one that writes the line of the journal
-DELIVERY, WRITTEN = 36, 21
+DELIVERY, WRITTEN = 37, 22
 
 
 def test_the_number_of_steps_is_that_of_a_whole_delivery(desk: Desk) -> None:

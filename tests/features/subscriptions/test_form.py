@@ -14,7 +14,13 @@ from localslack.state.element_values import add_default_ids, get_initial_setting
 
 from bot.errors import UsageError
 from bot.features.merges.requests import DigestView, ViewLevel
-from bot.features.subscriptions.form import FormErrors, parse_form, render_form, suggest_zones
+from bot.features.subscriptions.form import (
+    FormErrors,
+    parse_form,
+    render_form,
+    suggest_repositories,
+    suggest_zones,
+)
 from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, Timing
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.filters import Filters
@@ -187,10 +193,24 @@ def test_what_can_not_be_used_is_told_at_its_field(values: dict[str, Json], expe
     assert errors(render_opened(), values) == expected
 
 
-def test_a_repository_that_was_taken_from_the_settings_meanwhile_is_told_at_its_field() -> None:
-    assert errors(render_opened(OLD), {}, AllowedRepositories(REPOSITORY)) == {
-        "repository": "I'm not set up for Acme/web.app: ask about octo/engine."
-    }
+@pytest.mark.parametrize("count", [1, 99, 100, 101, 150])
+def test_however_many_repositories_there_are_a_change_keeps_its_own(count: int) -> None:
+    many = tuple(Repository("octo", f"part-{number}") for number in range(count))
+    known = AllowedRepositories(REPOSITORY, many)
+    for asked in (REPOSITORY, many[-1]):
+        old = replace(OLD, repository=asked)
+        view = render_form(known.list_all(), USUAL, old, slack_request())
+        assert parse_form(make_submission(view), known)[0].repository == asked
+    suggestions = suggest_repositories(known.list_all(), "Part-9")
+    assert {each["value"] for each in suggestions} == {str(each) for each in many if "part-9" in each.name}
+    assert len(suggest_repositories(known.list_all(), "")) == min(100, count + 1)
+
+
+def test_a_repository_that_is_not_in_the_settings_any_more_is_told_at_its_field() -> None:
+    for view in (render_opened(OLD), render_form((REPOSITORY,), USUAL, OLD, slack_request())):
+        assert errors(view, {}, AllowedRepositories(REPOSITORY)) == {
+            "repository": "I'm not set up for Acme/web.app: ask about octo/engine."
+        }
 
 
 def test_what_is_too_long_in_all_is_told_at_the_filters() -> None:
