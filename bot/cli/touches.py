@@ -58,7 +58,7 @@ from impact.touches.breakage.traceback_names import MAX_TEXT, parse_trace
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import build_upgrade_plan
 
-_AUTO = "auto"
+_AUTO, _WEEKS = "auto", "weeks"
 # bytes of a list of windows or of truth
 _MAX_LIST = 20_000_000
 _EVALUATE_EXAMPLE = (
@@ -294,10 +294,12 @@ def touches_group() -> None:
 @dates_options
 @click.option(
     "--windows",
-    metavar="FILE|auto",
+    metavar="auto|weeks|FILE",
+    default=_AUTO,
+    show_default=True,
     help=(
-        "Judge by the downstream's pins instead of weeks: a CSV with adapting_commit, old_pin and new_pin, or "
-        "auto for those in its history."
+        "Which tree judges a merge: the last one before the downstream moved its pin past it (auto), or that at "
+        "the begin of the week (weeks). Or a CSV of pins with adapting_commit, old_pin and new_pin."
     ),
 )
 @click.option(
@@ -323,7 +325,7 @@ def evaluate_command(
     downstream: Path,
     since: str,
     until: str,
-    windows: str | None,
+    windows: str,
     truth: Path | None,
     name: str | None,
     out: Path | None,
@@ -334,7 +336,7 @@ def evaluate_command(
     processes: int,
     for_scripts: bool,
 ) -> None:
-    """Replay the past: judge each upstream merge by the downstream tree of its week, and measure the result.
+    """Replay the past: judge each upstream merge by the downstream tree that met it, and measure the result.
 
     A merge counts as named if the downstream later said that it adapted to it. The figures stand beside those of
     three plain lists: by changed files that the downstream imports, by changed lines, and by chance. The verdict
@@ -344,7 +346,7 @@ def evaluate_command(
     check_writable(out)
     repository = Repository.parse(repo) if repo else None
     clones = ReplayClones(upstream, downstream, open_clone_trees, upstream_branch, downstream_branch, repository)
-    pins = () if windows in (None, _AUTO) else tuple(parse_windows(_read_list(Path(str(windows)))))
+    pins = () if windows in (_AUTO, _WEEKS) else tuple(parse_windows(_read_list(Path(windows))))
     options = ReplayOptions(
         dates,
         name or downstream.resolve().name,

@@ -45,7 +45,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # characters of an error that are read, bytes of any other file
 _MAX_TRACE, _MAX_FILE = 10_000_000, 20_000_000
-_AUTO = "auto"
+_AUTO, _WEEKS = "auto", "weeks"
 _FOLDER = click.Path(path_type=Path)
 
 
@@ -246,7 +246,12 @@ def print_upgrade(
 @_upstream
 @click.option("--downstream", metavar="CLONE", type=_FOLDER, required=True, help="A clone of what builds on it.")
 @_dates
-@click.option("--windows", metavar="FILE|auto", help="A CSV of pins, or auto for those of the downstream's past.")
+@click.option(
+    "--windows",
+    metavar="auto|weeks|FILE",
+    default=_AUTO,
+    help="By the downstream's pins, by weeks, or a CSV of pins.",
+)
 @click.option("--truth", metavar="FILE", type=_FOLDER, help="A CSV of the merges that the downstream adapted to.")
 @click.option("--name", help="Name of the downstream. Default: its folder.")
 @_repo
@@ -258,7 +263,7 @@ def print_evaluation(
     downstream: Path,
     since: str,
     until: str,
-    windows: str | None,
+    windows: str,
     truth: Path | None,
     name: str | None,
     repo: str | None,
@@ -278,7 +283,7 @@ def print_evaluation(
     options = ReplayOptions(
         _parse_dates(since, until),
         name or downstream.resolve().name,
-        tuple(parse_windows(_read_file(Path(windows)))) if windows and windows != _AUTO else (),
+        () if windows in (_AUTO, _WEEKS) else tuple(parse_windows(_read_file(Path(windows)))),
         windows == _AUTO,
         parse_truth(_read_file(truth)) if truth else None,
         processes,

@@ -102,7 +102,10 @@ def _choose_windows(
     upstream: CloneTrees, downstream: CloneTrees, lines: Lines, options: ReplayOptions
 ) -> list[ReplayWindow]:
     """Return the windows between pins, and weeks for the merges that these don't have."""
-    pins = mine_pins(downstream, lines, options.dates) if options.finds_pins else options.pins
+    pins = options.pins
+    if options.finds_pins and lines.upstream:
+        packages = detect_packages(upstream.list_files(lines.upstream[-1].sha))
+        pins = tuple(mine_pins(upstream, downstream, lines, options.dates, packages))
     pinned = list_pinned_windows(upstream, downstream, lines, options.dates, pins)
     gone = [sha for window in pinned for sha in window.merges]
     return [*pinned, *list_weekly_windows(lines, options.dates, gone)]

@@ -5,28 +5,28 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from itertools import pairwise
+from functools import cache
+from itertools import islice, pairwise
 
 from impact.clones.upstream_line import select_dates, select_range
 from impact.errors import UsageError
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.source.models import SourceFile
-from impact.source.revisions import find_hashes
-from impact.source.trees import LineCommit, TreeCommit
+from impact.profile.scanned import FileText
+from impact.profile.scanners.pins import list_pins, read_revisions
+from impact.profile.scanners.text_scan import is_scanned_text
+from impact.source.revisions import find_hashes, is_tag
+from impact.source.trees import BlobVersion, LineCommit, TreeCommit
 
 _WEEK = timedelta(days=7)
 # a downstream adapts to a merge days later: the median is 1 to 9 days, of training frameworks 21
 _ADAPTING_TIME = timedelta(days=21)
-# where a pin stands: workflows, images, settings and documents, never code
-_PIN_PLACES = re.compile(
-    r"(?:^|/)(?:\.github/|Dockerfile|docs?/|ci/|\.ci/|requirements|[^/]*\.(?:ya?ml|toml|txt|env|conf|md|commit)$)"
-)
+# of a commit; where a pin stands: workflows, images, settings, lists and documents
 _MAX_PIN_FILES = 40
+_DOCUMENTS = (".md", "conf.py", "setup.py")
 _COLUMNS = ("adapting_commit", "old_pin", "new_pin")
 
 
@@ -125,35 +125,38 @@ def list_pinned_windows(
     return windows
 
 
-def mine_pins(downstream: CloneTrees, lines: Lines, dates: EvaluationWindow) -> list[PinChange]:
-    """Return the downstream commits that changed an upstream hash in a workflow, image, setting or document."""
+def mine_pins(
+    upstream: CloneTrees, downstream: CloneTrees, lines: Lines, dates: EvaluationWindow, packages: Sequence[str]
+) -> list[PinChange]:
+    """Return the downstream commits that moved its pin in a workflow, image, setting, list or document."""
     known = {commit.sha: place for place, commit in enumerate(lines.upstream)}
     since = datetime.combine(dates.since, time(), UTC)
     line = [commit for commit in lines.downstream if commit.committed_at >= since]
+    find_tag = cache(upstream.find_tag)
+
+    def list_pinned(version: BlobVersion | None) -> set[str]:
+        if version is None:
+            return set()
+        file = downstream.read_file(version)
+        text = FileText(file.path, file.text, tuple(packages))
+        pinned = ((text.lines[number - 1], name) for name, number in list_pins(text) if name in packages)
+        tags = (each for pin in pinned for each in read_revisions(*pin) if is_tag(each))
+        return {each for each in (*find_hashes(file.text), *map(find_tag, tags)) if each in known}
+
+    def find_pins(commit: TreeCommit) -> list[str]:
+        """Return the newest upstream commits that the changed files named before the commit, and name after it."""
+        places = (each for each in commit.changes if is_scanned_text(each.path) or each.path.endswith(_DOCUMENTS))
+        sides = [(list_pinned(each.old), list_pinned(each.new)) for each in islice(places, _MAX_PIN_FILES)]
+        pinned = ((sha for pair in sides for sha in pair[at] - pair[1 - at]) for at in (0, 1))
+        return [max(each, key=known.__getitem__, default="") for each in pinned]
+
     pins: list[tuple[str, str]] = []
     current = ""
     for commit in downstream.iterate_commits(line):
-        old, new = (_find_pin(downstream, commit, known, side) for side in (0, 1))
+        old, new = find_pins(commit)
         if new and old != new and known[new] > known.get(current or old, -1):
             pins.append((commit.sha, new))
             if not current and old:
                 pins.insert(0, ("", old))
             current = new
     return [PinChange(adapting, old, new) for (_, old), (adapting, new) in pairwise(pins)]
-
-
-def _find_pin(downstream: CloneTrees, commit: TreeCommit, known: dict[str, int], side: int) -> str:
-    """Return the newest upstream commit that the changed files of one side name."""
-    pins: list[str] = []
-    for change in [each for each in commit.changes if _PIN_PLACES.search(each.path)][:_MAX_PIN_FILES]:
-        version = (change.old, change.new)[side]
-        other = (change.new, change.old)[side]
-        if version:
-            names = _list_hashes(downstream.read_file(version))
-            others = _list_hashes(downstream.read_file(other)) if other else set()
-            pins += [name for name in names - others if name in known]
-    return max(pins, key=known.__getitem__, default="")
-
-
-def _list_hashes(file: SourceFile) -> set[str]:
-    return set(find_hashes(file.text))

@@ -206,14 +206,14 @@ def judge_gain(named: int, auc_gain: Estimate, precision_gain: Estimate) -> str:
     """Return whether the rules order merges better than the number of imported files that they change."""
     if named < MIN_NAMED:
         return f"Only {named} of the merges were named later, and a verdict needs {MIN_NAMED}: choose more dates."
-    worse = [
-        name
-        for name, gain in (("AUC", auc_gain), ("mean average precision", precision_gain))
-        if not gain.is_defined or gain.low <= 0
-    ]
-    if not worse:
-        return "The rules are better than the list of merges that change an imported file."
-    return (
-        f"The rules are not clearly better than the list of merges that change an imported file, by "
-        f"{' and '.join(worse)}: don't rely on them for this downstream."
-    )
+    gains = {"AUC": auc_gain, "mean average precision": precision_gain}
+    better = [name for name, gain in gains.items() if gain.is_defined and gain.low > 0]
+    worse = [name for name, gain in gains.items() if gain.is_defined and gain.high < 0]
+    other, by = "the list of merges that change an imported file", " and ".join(worse or better)
+    if worse:
+        but = f" ({better[0]} is better)" if better else ""
+        return f"The rules are worse than {other}, by {by}{but}: don't rely on them for this downstream."
+    if not better:
+        return f"The rules are neither clearly better than {other} nor worse: choose more dates."
+    rest = [f"; by {name}, the difference is within chance" for name in gains if name not in better]
+    return f"The rules are better than {other}{f', by {by}' if rest else ''}{''.join(rest)}."

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -82,13 +83,14 @@ def _concerns_upstream(use: Use, name: str, tree: TeamTree, classes: dict[str, D
 
 
 def list_pinned_revisions(profile: Profile, repository: str) -> tuple[str, ...]:
-    """Return the commits that a tree pins, else the tags of its versions; ``repository`` is a bare name."""
+    """Return the commits that a tree pins, else the tags of its versions; ``repository`` is a bare name.
+
+    Those that most lines name come first: a line that was forgotten names an older one.
+    """
     pins = [use for use in profile.uses if use.kind is UseKind.PIN]
-    hashes = dict.fromkeys(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
-    if hashes:
-        return tuple(hashes)[:_MAX_REVISIONS]
-    own = {each.lower().replace("-", "_") for each in (repository, *profile.packages)}
-    chosen = (use for use in pins if use.name.lower().replace("-", "_") in own)
-    return tuple(dict.fromkeys(each for use in chosen for each in read_revisions(use.text, use.name)))[
-        :_MAX_REVISIONS
-    ]
+    hashes = Counter(pinned[0] for use in pins if (pinned := find_hashes(use.text.lower())))
+    if not hashes:
+        own = {each.lower().replace("-", "_") for each in (repository, *profile.packages)}
+        chosen = (use for use in pins if use.name.lower().replace("-", "_") in own)
+        hashes = Counter(each for use in chosen for each in read_revisions(use.text, use.name))
+    return tuple(revision for revision, _ in hashes.most_common(_MAX_REVISIONS))

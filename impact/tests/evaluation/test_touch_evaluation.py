@@ -83,10 +83,16 @@ def test_without_hits_the_shares_are_undefined() -> None:
     ("named", "auc", "precision", "words"),
     [
         (19, (0.1, 0.2), (0.1, 0.2), "a verdict needs 20"),
-        (20, (0.1, 0.2), (0.1, 0.2), "are better than"),
-        (20, (0.0, 0.2), (0.1, 0.2), "by AUC: don't"),
-        (20, (0.1, 0.2), (-0.1, 0.2), "by mean average precision: don't"),
-        (20, (math.nan, math.nan), (-0.1, 0.2), "by AUC and mean average precision: don't"),
+        (20, (0.1, 0.2), (0.1, 0.2), "are better than the list of merges that change an imported file."),
+        # one that touches zero says nothing, for or against
+        (20, (0.0, 0.2), (0.1, 0.2), "file, by mean average precision; by AUC, the difference is within chance."),
+        (20, (0.1, 0.2), (-0.1, 0.2), "file, by AUC; by mean average precision, the difference is within chance."),
+        (20, (0.1, 0.2), (math.nan, math.nan), "by mean average precision, the difference is within chance."),
+        (20, (math.nan, math.nan), (-0.1, 0.2), "neither clearly better than the list"),
+        (20, (-0.1, 0.2), (-0.2, 0.0), "nor worse: choose more dates."),
+        (20, (-0.2, -0.1), (-0.1, 0.2), "file, by AUC: don't rely"),
+        (20, (-0.2, -0.1), (0.1, 0.2), "file, by AUC (mean average precision is better): don't rely"),
+        (20, (-0.2, -0.1), (-0.2, -0.1), "by AUC and mean average precision: don't rely"),
     ],
 )
 def test_the_verdict_says_where_the_rules_are_no_better(

@@ -318,6 +318,12 @@ PACKAGE = '[[package]]\nname = "engine"\n'
         "an input of Nix": ("flake.nix", 'inputs.e.url = "github:octo/engine/v0.11.0";', 1, "v0.11.0"),
         "a source of Nix": ("default.nix", '  repo = "engine";\n  rev = "v0.11.0";', 2, "v0.11.0"),
         "Bazel": ("MODULE.bazel", f'  module_name = "engine",\n  commit = "{FULL}",', 2, FULL),
+        "a file of a commit": (".github/engine-main-verified.commit", f"# of the night\n{FULL}\n", 2, FULL),
+        "a file in a folder of pins": (".ci/pins/engine.txt", SHORT, 1, SHORT),
+        "a commit in a folder of it": ("ci/engine/COMMIT", f"{SHORT}\n", 1, SHORT),
+        "a file of a version": ("ENGINE_VERSION", "v0.11.0\n", 1, "v0.11.0"),
+        "the last good one": (".buildkite/engine_lkg.version", f"{FULL}\n", 1, FULL),
+        "one that names no package": ("ci/upstream.sha", FULL, 1, FULL),
         "CMake": ("CMakeLists.txt", f"  GIT_REPOSITORY {GIT}.git\n  GIT_TAG v0.11.0", 2, "v0.11.0"),
     }
 )
@@ -334,10 +340,21 @@ def test_a_pin_is_one_use_and_names_a_revision(path: str, text: str, line: int, 
         ("a.yaml", "name: engine\nreplicas: 3"),
         ("run.sh", "engine serve m --port 8000:80"),
         ("uv.lock", '[[package]]\nname = "engine"\n[[package]]\nname = "x"\nversion = "1.0"'),
+        ("VERSION", "1.2.0"),
+        ("engine_plugin/VERSION", "0.4.0"),
+        ("ci/other.commit", FULL),
+        ("ci/engine.commit", f"{SHORT}\n{FULL}"),
+        ("ci/engine.txt", "12345678"),
     ]
 )
 def test_what_is_no_pin_is_none(path: str, text: str) -> None:
     assert not [use for use in scan_file(path, text, ["engine"]).uses if use.kind is UseKind.PIN]
+
+
+def test_the_pin_that_most_lines_name_comes_first() -> None:
+    text = "".join(f"ENGINE_REF={ref}\n" for ref in ("b" * 40, FULL, "c" * 40, FULL))
+    profile = build_profile("ours", "", "", NOON, ["engine"], [scan_file("ci.sh", text, ["engine"])])
+    assert list_pinned_revisions(profile, "engine") == (FULL, "b" * 40, "c" * 40)
 
 
 def test_all_packages_of_a_list_in_one_line_are_pins() -> None:

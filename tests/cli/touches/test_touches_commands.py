@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from impact.testing.clones import BEGIN, building, needs_git
+from impact.testing.clones import BEGIN, building, git, needs_git
 from tests.cli.conftest import Call
 from tests.helpers.checks import is_one_sentence
 
@@ -63,15 +63,16 @@ def clones(tmp_path_factory: pytest.TempPathFactory) -> Clones:
         for number, (message, files) in enumerate(merges.items(), 1):
             mark = builder.commit(message, _encode(files), at=BEGIN + timedelta(days=2 * number))
             pins.append(builder.sha(mark))
+    git(folder / "engine", "tag", "v0.2.0")
     first = PLUGIN.replace("make({})", "make({}, None)").replace("from engine.utils import old_name\n", "")
     second = first.replace("engine.core import Scheduler, make", "engine.core import make")
     with building(folder / "plugin") as builder:
         builder.commit("Begin", _encode({"plugin/main.py": PLUGIN, "ci.yml": f"engine: {pins[0]}\n"}))
         for day, message, text, pin in (
-            (9, "Adapt to octo/engine#2, and to octo/engine#4", first, pins[4]),
-            (20, "Adapt to octo/engine#6", second, pins[7]),
+            (9, "Adapt to octo/engine#2, and to octo/engine#4", first, f"engine: {pins[4]}"),
+            (20, "Adapt to octo/engine#6", second, "image: octo/engine:v0.2.0"),
         ):
-            files = {"plugin/main.py": text.replace("old_name()", "1"), "ci.yml": f"engine: {pin}\n"}
+            files = {"plugin/main.py": text.replace("old_name()", "1"), "ci.yml": f"{pin}\n"}
             builder.commit(message, _encode(files), at=BEGIN + timedelta(days=day))
     return Clones(folder / "engine", folder / "plugin")
 
@@ -101,17 +102,21 @@ class TestEvaluate:
         assert "sample on engine, merged 2025-01-07 to 2025-01-20 (UTC)" in done.stdout
         assert "Verdict: Only 3 of the merges were named later" in done.stdout
 
-    @pytest.mark.parametrize("processes", ["1", "2"])
-    def test_the_windows_may_be_those_of_the_pins(
-        self, clones: Clones, tmp_path: Path, call_command: Call, processes: str
+    @pytest.mark.parametrize(
+        "options", [("--processes=1",), ("--processes=2", "--windows=auto"), ("--windows=weeks",)]
+    )
+    def test_the_windows_are_those_of_the_pins_or_weeks(
+        self, clones: Clones, tmp_path: Path, call_command: Call, options: tuple[str, ...]
     ) -> None:
         truth = tmp_path / "truth.csv"
         truth.write_text("upstream_pr,kind\n2,signature\n4,removed\n6,moved\n7,behaviour\n99,moved\n")
-        options = ("--windows=auto", f"--truth={truth}", "--json", f"--processes={processes}")
-        done = call_command(*clones.options, *options, settings={})
+        done = call_command(*clones.options, *options, f"--truth={truth}", "--json", settings={})
         assert (done.returncode, done.stderr) == (0, "")
         figures = json.loads(done.stdout)
         assert [window["merges"] for window in figures["windows"]] == [3, 3]
+        # a commit that moved the pin, or a day
+        titles = [window["title"] for window in figures["windows"]]
+        assert [("2025-" in title) for title in titles] == [options[-1].endswith("weeks")] * 2
         assert (figures["cases"], figures["named"], figures["outside"]) == (6, 4, 1)
         kinds = {row["kind"]: (row["merges"], row["breaks"]) for row in figures["kinds"]}
         assert kinds["structural"] == (3, 1.0)

@@ -24,6 +24,10 @@ _REQUIREMENT = re.compile(
     r"\s{0,3}(?:===?|>=|<=|~=|!=|<|>)\s{0,3}\d",
     re.A,
 )
+_REVISION = re.compile(
+    r"v?\d{1,4}(?:\.\d{1,4}){1,3}[\w.+-]{0,20}|(?P<commit>(?=\d{0,39}[a-f])[0-9a-f]{7,40})", re.A
+)
+_WORD = re.compile(r"[a-z]+")
 _SEPARATORS = re.compile(r"[-_.]+", re.A)
 # what a line of a table or an entry says of its package: the commit, the tag or the version
 _VALUE = re.compile(
@@ -46,6 +50,8 @@ def list_pins(file: FileText) -> Iterator[tuple[str, int]]:
     patterns = _get_patterns(file.packages)
     is_list, is_code = _lists_requirements(file.path), file.path.endswith(".py")
     package, last = "", 0
+    if name := _name_whole_pin(file):
+        yield name
     for number, line in enumerate(file.lines, 1):
         if len(line) > MAX_LINE or line.lstrip().startswith("#"):
             continue
@@ -65,6 +71,19 @@ def list_pins(file: FileText) -> Iterator[tuple[str, int]]:
         if not names and package and not begins and _VALUE.match(line):
             names = [package]
         yield from ((name, number) for name in dict.fromkeys(names))
+
+
+def _name_whole_pin(file: FileText) -> tuple[str, int] | None:
+    """Return the package and line of a file that is a pin as a whole, as of the last commit that was verified."""
+    told = [each for each in enumerate(file.lines, 1) if each[1].strip() and not each[1].lstrip().startswith("#")]
+    if len(told) != 1 or not (revision := _REVISION.fullmatch(told[0][1].strip())):
+        return None
+    # in a folder of that name, a version may be the team's own
+    path = file.path if revision["commit"] else PurePosixPath(file.path).name
+    words = set(_WORD.findall(path.lower()))
+    named = (each for each in file.packages if set(_WORD.findall(each.lower())) <= words)
+    name = next(named, file.packages[0] if file.packages and "upstream" in words else "")
+    return (name, told[0][0]) if name else None
 
 
 def _choose_package(text: str, file: FileText) -> str:

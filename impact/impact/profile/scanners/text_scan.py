@@ -23,9 +23,11 @@ from impact.profile.scanners.pins import MAX_LINE, find_list_problem, list_pins
 
 _SUFFIXES = frozenset(
     ".sh .bash .yaml .yml .json .toml .lock .cfg .ini .txt .in .env .tpl .jsonnet .libsonnet .tf .service"
-    " .conf .nix .bazel".split()
+    " .conf .nix .bazel .commit .version .sha .hash .rev .ref .pin .tag".split()
 )
 _NAMES = ("dockerfile", "containerfile", "makefile", "jenkinsfile", ".env", "justfile", "pipfile", "workspace")
+# of a file that is nothing but a pin
+_PIN_NAMES = ("version", "commit", "revision", "pin")
 _SET = re.compile(r"(?:^|[\s;])(?:export|ENV|env|-e)\s++([A-Z][A-Z0-9]*_[A-Z0-9_]+)(?:=|\s)", re.A)
 _NAMED = re.compile(r"^\s*+(?:-\s*+)?name:\s*+[\"']?([A-Z][A-Z0-9]*_[A-Z0-9_]+)[\"']?\s*$", re.A)
 _OTHER_COMMAND = re.compile(
@@ -43,7 +45,7 @@ _BODY_LINES = 25
 def is_scanned_text(path: str) -> bool:
     """Return whether a file is of a kind that says how upstream is deployed or called, by its path."""
     name = PurePosixPath(path).name.lower()
-    return name.startswith(_NAMES) or PurePosixPath(name).suffix in _SUFFIXES
+    return name.startswith(_NAMES) or name.endswith(_PIN_NAMES) or PurePosixPath(name).suffix in _SUFFIXES
 
 
 def scan_text(file: FileText) -> FileUses:
