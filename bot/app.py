@@ -100,6 +100,8 @@ class App:
     timeouts: RedisTimeouts = field(default_factory=RedisTimeouts)
     # of this process, once it is open
     jobs: JobQueue = field(init=False, repr=False)
+    # the names in the settings of repositories that are kept by their first ones (bot/features/renames.py)
+    present_names: dict[Repository, Repository] = field(default_factory=dict, repr=False)
     # what became of the merges of a repository, and when (aware) that was read: a check amends many digests
     recent_outcomes: dict[Repository, tuple[datetime, tuple[MergeOutcome, ...]]] = field(
         default_factory=dict, repr=False
@@ -238,7 +240,12 @@ class App:
 
     @cached_property
     def repositories(self) -> AllowedRepositories:
-        return build_allowed_repositories(self.settings)
+        return replace(build_allowed_repositories(self.settings), present_names=self.present_names)
+
+    def find_first_name(self, repository: Repository) -> Repository:
+        """Return the name by which everything is kept of a repository."""
+        named = str(repository).lower()
+        return next((first for first, now in self.present_names.items() if str(now).lower() == named), repository)
 
     @cached_property
     def replies(self) -> ReplySender:
@@ -266,7 +273,8 @@ class App:
         return SlackViews(self.slack)
 
     def name_repository(self, repository: Repository) -> str:
-        return get_display_name(self.settings, repository)
+        name = get_display_name(self.settings, repository)
+        return self.present_names.get(repository, repository).name if name == repository.name else name
 
     # --- costs
 
@@ -314,7 +322,13 @@ class App:
 
     @cached_property
     def paths(self) -> PathSettings:
-        return load_path_settings(self.settings)
+        loaded = load_path_settings(self.settings)
+        renamed = {
+            str(first).lower(): loaded.by_repository[key]
+            for first, now in self.present_names.items()
+            if (key := str(now).lower()) in loaded.by_repository
+        }
+        return replace(loaded, by_repository={**loaded.by_repository, **renamed})
 
     @cached_property
     def pulls(self) -> PullRequests:
@@ -461,7 +475,9 @@ def open_app(
         # at the start of every process, not at the first prompt of one
         get_model_access(settings, provider)
     with ExitStack() as closing:
-        sources = sources or LiveSources(settings, now, provider, partial(instruments.watch_call, "github"))
+        present_names = dict[Repository, Repository]()
+        watch = partial(instruments.watch_call, "github")
+        sources = sources or LiveSources(settings, now, provider, watch, present_names)
         closing.callback(sources.close)
         yield App(
             settings,
@@ -473,6 +489,7 @@ def open_app(
             response_times or ResponseTimes(),
             throttle or PostThrottle(),
             instruments,
+            present_names=present_names,
         )
 
 

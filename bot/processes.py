@@ -12,7 +12,8 @@ from functools import partial
 
 from bot.app import App, prepare_clock, prepare_listeners, prepare_worker
 from bot.clock import Clock
-from bot.errors import SlackUnavailable
+from bot.errors import GitHubUnavailable, RateLimited, SlackUnavailable
+from bot.features.renames import follow_renames
 from bot.http_server import serve_app
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.monitoring import monitor_process
@@ -74,7 +75,7 @@ def _run_process(
 
 
 def _claim_store(app: App, stop_event: threading.Event, address: ListenAddress | None) -> None:
-    """Check that the store is this workspace's before anything in it changes; wait for Slack if necessary.
+    """Check that the store is this workspace's before anything in it changes, and follow renames; wait for both.
 
     Meanwhile ``address`` answers health checks with "not ready". Raises ConfigurationError for another
     workspace's store, and ProcessShutdown.
@@ -84,8 +85,11 @@ def _claim_store(app: App, stop_event: threading.Event, address: ListenAddress |
         while True:
             try:
                 ownership.claim_store()
+                follow_renames(app)
             except SlackUnavailable as error:
                 log.warning("waiting for Slack, which has to say whose bot this is: %s", error)
+            except (GitHubUnavailable, RateLimited) as error:
+                log.warning("waiting for GitHub, which has to say what was renamed: %s", error)
             else:
                 return
             if address is not None:

@@ -46,11 +46,13 @@ def backfill_command(
     repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
     """Load the history of past days, newest first. Run it again to continue after an interruption."""
-    from bot.features import backfill  # noqa: PLC0415 (it needs the app, which takes long to import)
+    from bot.features import backfill, renames  # noqa: PLC0415 (they need the app, which takes long to import)
 
     # without a terminal there is no bar, and each day is a line of the log
     with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:
         repository, span = _parse_request(app.settings, repo, since, until, timezone)
+        renames.follow_renames(app)
+        repository = app.find_first_name(repository)
         if not (facts or app.sources.has_model):
             click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
         limit = backfill.CostLimit(max_cost) if app.sources.has_model and not facts else None

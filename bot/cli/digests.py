@@ -131,8 +131,11 @@ def digest_command(
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
         app.ownership.claim_store()
-        from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415 (it needs the app)
+        from bot.features.renames import follow_renames  # noqa: PLC0415 (it needs the app)
+        from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415
 
+        follow_renames(app)
+        selection = selection._replace(repository=app.find_first_name(selection.repository))
         span, zone = Span(selection.day.date, selection.day.date, selection.day.zone), app.get_channel_zone(target)
         published = post_digest(app, DigestSpec(target, selection.repository, span), lambda: render(zone))
     for note in published.notes:

@@ -69,10 +69,12 @@ def mcp_command(*, over_http: bool) -> None:
         settings = app.settings
         token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
         # they import the SDKs, which takes most of a second; help and a missing token must not wait for them
+        from bot.features.renames import follow_renames  # noqa: PLC0415
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
         from bot.mcp.http import HttpServer  # noqa: PLC0415
         from bot.mcp.server import build_server, serve_stdio  # noqa: PLC0415
 
+        follow_renames(app)
         client = "http" if over_http else "stdio"
         server = build_server(AgentTools(app, client, time.monotonic, lambda: secrets.token_hex(4)))
         if over_http:

@@ -94,11 +94,14 @@ def add_command(
     with open_command_app() as app:
         # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.features.profiles.service import ProfileEntry  # noqa: PLC0415
+        from bot.features.renames import follow_renames  # noqa: PLC0415
         from bot.features.touches.upkeep import add_profile  # noqa: PLC0415
 
         web = app.settings.github_web_url
         target = Repository.parse(upstream, web) if upstream else require_repository(app.settings, None)
         source = Repository.parse(repo, web) if repo else None
+        follow_renames(app)
+        target = app.find_first_name(target)
         chosen = packages or (profile.packages if profile else ())
         added = ProfileEntry.build(parse_profile_name(name), target, chosen, source)
         before = app.profiles.get_entry(added.name)

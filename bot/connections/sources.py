@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 from redis import Redis
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from bot.features.merges.review import BugReview
 
 log = logging.getLogger(__name__)
+NO_NAMES: Mapping[Repository, Repository] = MappingProxyType({})
 
 
 def list_repositories(settings: Settings) -> tuple[Repository, ...]:
@@ -73,7 +75,9 @@ class VersionedFiles(SourceFiles, SourceVersionReader, Protocol):
     """Files at a commit, and before it."""
 
 
-def build_mirror(settings: Settings, now: Callable[[], datetime]) -> GitMirror | None:
+def build_mirror(
+    settings: Settings, now: Callable[[], datetime], present_names: Mapping[Repository, Repository] = NO_NAMES
+) -> GitMirror | None:
     """Build what updates the mirrors, None without a folder. The token goes to pages of the set GitHub alone."""
     if settings.prdigest_mirror is None:
         return None
@@ -82,7 +86,7 @@ def build_mirror(settings: Settings, now: Callable[[], datetime]) -> GitMirror |
     def read_token() -> str:
         return read_git_token(api, create_github_auth(settings)) if is_own_address(api, web) else ""
 
-    return GitMirror(settings.prdigest_mirror, web, read_token, now)
+    return GitMirror(settings.prdigest_mirror, web, read_token, now, present_names=present_names)
 
 
 def add_mirror(settings: Settings, github: VersionedFiles) -> VersionedFiles:
@@ -186,6 +190,7 @@ class LiveSources:
     """:class:`Sources` over the network; each client is opened when it is first used.
 
     Those of GitHub raise ConfigurationError without credentials. ``watch_github`` watches each call to it.
+    ``present_names`` are those of repositories that are spoken of by an earlier one.
     """
 
     # a model writes, or nobody
@@ -197,7 +202,10 @@ class LiveSources:
         now: Callable[[], datetime],
         provider: ModelProvider,
         watch_github: CallWatch = watch_nothing,
+        present_names: Mapping[Repository, Repository] = NO_NAMES,
     ) -> None:
+        # it is filled when the store is open
+        self._present_names = present_names
         self._settings = settings
         self._provider = provider
         self._now = now
@@ -205,9 +213,9 @@ class LiveSources:
 
     @cached_property
     def _client(self) -> GitHubClient:
-        return GitHubClient(
-            self._settings.github_api_url, create_github_auth(self._settings), watch=self._watch_github
-        )
+        settings, watch = self._settings, self._watch_github
+        auth = create_github_auth(settings)
+        return GitHubClient(settings.github_api_url, auth, watch=watch, present_names=self._present_names)
 
     @cached_property
     def pulls(self) -> PullRequests:
@@ -235,7 +243,7 @@ class LiveSources:
 
     @cached_property
     def source_mirror(self) -> GitMirror | None:
-        return build_mirror(self._settings, self._now)
+        return build_mirror(self._settings, self._now, self._present_names)
 
     @cached_property
     def source_search(self) -> MirrorReader | None:

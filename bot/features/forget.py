@@ -97,7 +97,7 @@ def _find_messages(app: App, user: str, show: Callable[[int, int], None]) -> tup
     reader = app.messenger if app.settings.slack_bot_token else None
     names, unread = set[str](), 0
     # nobody else writes in the direct messages of a person, and theirs are known
-    threads = [each for each in app.tables.list_keys(MEMORIES) if not each[0].startswith("D")]
+    threads = [each for each in app.tables.list_keys(MEMORIES.family) if not each[0].startswith("D")]
     for done, (channel, thread) in enumerate(threads):
         show(done, len(threads))
         try:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol, Self
 from zoneinfo import ZoneInfo
@@ -88,11 +88,15 @@ def check_length(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class AllowedRepositories:
-    """The repositories that may be spoken of, fewer than the token may read. ``web`` is the address of pages."""
+    """The repositories that may be spoken of, fewer than the token may read. ``web`` is the address of pages.
+
+    ``present_names`` are those of repositories that are kept by an earlier one.
+    """
 
     default: Repository
     others: tuple[Repository, ...] = ()
     web: str = GITHUB_WEB
+    present_names: Mapping[Repository, Repository] = field(default_factory=dict, hash=False)
 
     def list_all(self) -> tuple[Repository, ...]:
         """List all of them, the default one first."""
@@ -101,7 +105,8 @@ class AllowedRepositories:
     def require_known(self, requested: Repository) -> Repository:
         """Return the repository as the settings spell it. Raises UsageError if the bot may not answer about it."""
         for repository in self.list_all():
-            if str(repository).casefold() == str(requested).casefold():
+            both = (repository, self.present_names.get(repository, repository))
+            if str(requested).casefold() in {str(each).casefold() for each in both}:
                 return repository
         names = ", ".join(map(str, self.list_all()))
         raise UsageError(f"I'm not set up for {requested}: ask about {names}.")

@@ -188,6 +188,12 @@ class TestDigest:
         lead, replies = there.digest()
         assert "All 3 read in full" in as_read(lead)
         assert len(replies) == 2
+        # also by the name that the repository got meanwhile
+        there.github.store.rename("octo/engine", "elsewhere/motor")
+        for name in ("elsewhere/motor", "octo/engine"):
+            again = prdigest(*POST, settings={**there.settings, "PRDIGEST_REPO": name}, folder=tmp_path)
+            assert again.stdout == second.stdout
+        assert there.digest() == (lead, replies)
         assert len(there.claude.requests) == 4
 
     def test_the_digest_goes_out_with_facts_when_the_model_is_away(self, there: World, tmp_path: Path) -> None:

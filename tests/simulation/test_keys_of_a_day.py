@@ -19,6 +19,7 @@ from bot.features.merges.review import BugReview
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
+from bot.features.renames import FIRST_NAMES
 from bot.features.reviews.reading import ReviewCost, Reviewer, ReviewResult
 from bot.features.reviews.service import review_once
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
@@ -205,6 +206,7 @@ def keep_a_profile(store: Redis) -> None:
 def preview_links(store: Redis) -> None:
     """Write what previews of links leave; the sample day has none."""
     tables = Store(store)
+    tables.put_field(FIRST_NAMES, "elsewhere/motor", REPOSITORY)
     tables.put_field(PREVIEW_SWITCHES, "C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
     tables.put(previews.SHOWN, previews.ShownCard("1.1"), "C0TEAM", "ab12")
     tables.put(previews.OTHERS, previews.OtherApp("A0OTHER"), "C0TEAM")

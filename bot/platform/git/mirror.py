@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from bot.errors import MirrorUnavailable, PrdigestError
@@ -84,7 +85,9 @@ class GitMirror:
         now: Callable[[], datetime],
         limits: MirrorLimits = MirrorLimits(),
         program: str = "git",
+        present_names: Mapping[Repository, Repository] = MappingProxyType({}),
     ) -> None:
+        self._present_names = present_names
         self._root = root
         self._web = web.rstrip("/")
         self._read_token = read_token
@@ -161,7 +164,8 @@ class GitMirror:
             folder.remove_leftovers()
 
     def _fetch_branch(self, path: Path, repository: Repository, seconds: float) -> None:
-        url = f"{self._web}/{repository}.git"
+        # a redirect from an earlier name is not followed
+        url = f"{self._web}/{self._present_names.get(repository, repository)}.git"
         # its name may change; HEAD is always it
         arguments = (*_FETCH, url, f"+HEAD:{BRANCH}")
         command = build_command(self._program, path, *arguments, settings=_SETTINGS)

@@ -118,7 +118,7 @@ def _check_repository(requester: Requester, name: str, repository: Repository, s
             raise GraphQLError([{"type": "FORBIDDEN", "message": "no pull requests"}])
     present = clean_line(node.get("nameWithOwner"))
     if present and present.lower() != str(repository).lower():
-        advice = "It is read by the name in the settings, under which all that is known of it is kept: leave it."
+        advice = f"Set {present} in the settings, before somebody takes the earlier name; what is kept follows."
         return Finding.build_note(name, f"renamed to {present}", advice)
     if node.get("isArchived") is True:
         advice = "Nothing is merged there any more: unsubscribe its channels, or take it out of the settings."

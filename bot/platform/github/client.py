@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import requests
@@ -61,8 +62,9 @@ _THREAD_ADAPTERS = threading.local()
 class GitHubClient:
     """Calls for many threads, each with a PyGithub of its own: a shared one has been seen to mix up answers.
 
-    ``seconds`` is the time limit of one request, ``watch`` watches each. :attr:`web` is the address of this
-    GitHub's pages. Each method raises ``DeadlineExceeded`` besides what :func:`request_data` raises.
+    ``seconds`` is the time limit of one request, ``watch`` watches each. A repository with another one of the
+    ``present_names`` is asked for by that. :attr:`web` is the address of this GitHub's pages. Each method raises
+    ``DeadlineExceeded`` besides what :func:`request_data` raises.
     """
 
     def __init__(
@@ -71,7 +73,9 @@ class GitHubClient:
         auth: Auth.Auth | None,
         seconds: float = REQUEST_SECONDS,
         watch: CallWatch = watch_nothing,
+        present_names: Mapping[Repository, Repository] = MappingProxyType({}),
     ) -> None:
+        self._present_names = present_names
         self._base_url = base_url
         self.web = derive_web_address(base_url)
         self._auth = auth
@@ -104,11 +108,13 @@ class GitHubClient:
 
         GitHub answers with success and null for a field that it could not compute: that is no empty list.
         """
+        repository = self._present_names.get(repository, repository)
         with self._watch("graphql"), bound_requests(self._seconds):
             return run_graphql_query(self._get_client().requester, query, repository, variables)
 
     def list_files(self, repository: Repository, number: int) -> Iterator[Any]:
         """Yield the changed files as GitHub sends them, at most 3,000. Only one page of 100 is held at a time."""
+        repository = self._present_names.get(repository, repository)
         return islice(self._iterate_items(f"/repos/{repository}/pulls/{number}/files"), _MAX_FILES)
 
     def get_object(self, address: str, parameters: dict[str, Any]) -> dict[str, Any]:

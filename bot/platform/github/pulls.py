@@ -271,7 +271,7 @@ def _find_unlinked(commit: Node) -> str:
 
 @cache
 def _log_rename(before: str, now: str) -> None:
-    log.warning("%s was renamed to %s, and is read by its earlier name", before, clean_line(now))
+    log.warning("%s was renamed to %s", before, clean_line(now))
 
 
 def _find_record(data: Mapping[str, Any], place: Sequence[Any]) -> Node | None:

@@ -123,6 +123,10 @@ query Head($owner: String!, $name: String!, $until: GitTimestamp) {
 }
 """
 
+NAME_QUERY = (
+    "query Name($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { nameWithOwner } }"
+)
+
 # vLLM had some 100 releases in its first three years
 RELEASES_QUERY = """
 query Releases($owner: String!, $name: String!) {

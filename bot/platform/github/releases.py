@@ -12,7 +12,7 @@ from bot.errors import GitHubAccessDenied, SourceUnavailable
 from bot.platform.cleaning import clean_hash, clean_line, parse_count, parse_instant, parse_node, parse_nodes
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import UnreadableResponse, translate_github_errors
-from bot.platform.github.queries import HEAD_QUERY, RELEASES_QUERY, TAG_QUERY
+from bot.platform.github.queries import HEAD_QUERY, NAME_QUERY, RELEASES_QUERY, TAG_QUERY
 from bot.platform.source.models import RepositoryTree, TreeFile
 from impact.contract.releases import Release, build_releases
 from impact.repository import Repository
@@ -91,6 +91,12 @@ class GitHubTrees:
     """Lists of the files of repositories."""
 
     client: GitHubClient
+
+    def find_present_name(self, repository: Repository) -> Repository:
+        """Return the name that a repository has now. Raises RepositoryNotFound, and what other calls raise."""
+        with translate_github_errors(repository):
+            place = parse_node(self.client.run_query(NAME_QUERY, repository, {})["repository"])
+        return Repository.parse(clean_line(place.get("nameWithOwner")))
 
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:
         """List the files at the newest commit by an instant (aware), without links. Raises SourceUnavailable."""

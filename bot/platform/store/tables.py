@@ -202,9 +202,9 @@ class Store:
             for name, value in self._client.hscan_iter(self._name(table, parts)):
                 yield name.decode(), _load(table, value)
 
-    def list_keys(self, table: Table[Any]) -> list[tuple[str, ...]]:
+    def list_keys(self, family: KeyFamily) -> list[tuple[str, ...]]:
         """Return what stands in place of the fields of the pattern in each key that exists."""
-        prefix = table.family.prefix
+        prefix = family.prefix
         with translate_redis_errors():
             names = sorted(set(self._keys.iterate_names(self._client, f"{prefix}*")))
         return [tuple(name.removeprefix(prefix).split(":")) for name in names]

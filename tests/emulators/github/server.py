@@ -114,6 +114,10 @@ class GitHubEmulator(Loopback):
         with self._lock:
             self._state.faults.append(Fault(kind, times, match))
 
+    def end_failures(self) -> None:
+        with self._lock:
+            self._state.faults.clear()
+
     def calls_to(self, prefix: str) -> list[Request]:
         with self._lock:
             return [call for call in self.calls if call.path.startswith(prefix)]

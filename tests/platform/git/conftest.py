@@ -22,13 +22,15 @@ class MirrorSetup:
     root: Path
     token: str = TOKEN
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
+    present_names: dict[Repository, Repository] = field(default_factory=dict)
 
     @property
     def path(self) -> Path:
         return self.root / "octo" / "engine.git"
 
     def mirror(self, limits: MirrorLimits = ANY, program: str = "git") -> GitMirror:
-        return GitMirror(self.root, self.server.url, lambda: self.token, lambda: self.now, limits, program)
+        now, names = lambda: self.now, self.present_names
+        return GitMirror(self.root, self.server.url, lambda: self.token, now, limits, program, names)
 
     def update(self, limits: MirrorLimits = ANY) -> None:
         """Updates an hour after the last time, so that nothing is too fresh or failed too recently."""

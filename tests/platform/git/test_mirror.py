@@ -15,6 +15,7 @@ from bot.errors import ConfigurationError, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.git.mirror import MirrorLimits, is_own_address
+from impact.repository import Repository
 from impact.testing.clones import git, lines, needs_git
 from tests.helpers.checks import closed_port
 from tests.helpers.git_server import TOKEN, GitServer
@@ -77,6 +78,15 @@ class TestUpdates:
         setup.update()
         assert git(setup.path, "rev-parse", "default") == git(setup.source, "rev-parse", "trunk")
         assert read(setup, old) == "retries = 2\n"
+
+    def test_that_of_a_renamed_repository_is_updated_by_its_present_name(self, setup: MirrorSetup) -> None:
+        setup.update()
+        setup.source = setup.source.rename(setup.source.with_name("motor.git"))
+        assert "does not let the token fetch" in catch_refusal(setup)
+        setup.present_names[ENGINE] = Repository("octo", "motor")
+        setup.commit("More (#3)", {"a.py": b"retries = 3\n"})
+        setup.update()
+        assert (read(setup), beside(setup)) == ("retries = 3\n", ["engine.git", "engine~lock"])
 
     def test_a_fresh_one_is_not_fetched_again(self, setup: MirrorSetup) -> None:
         for _ in range(3):

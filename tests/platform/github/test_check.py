@@ -91,7 +91,7 @@ def test_a_repository_with_another_name_is_told(github: GitHubEmulator) -> None:
     github.store.rename(str(ENGINE), "elsewhere/motor")
     lines, _ = probe_github(github.url, ENGINE)
     assert lines[2].startswith(
-        "- GitHub octo/engine: renamed to elsewhere/motor -> It is read by the name in the settings"
+        "- GitHub octo/engine: renamed to elsewhere/motor -> Set elsewhere/motor in the settings"
     )
 
 

@@ -13,6 +13,7 @@ from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
 from bot.features.questions.votes import INPUTS, VOTES
+from bot.features.renames import FIRST_NAMES
 from bot.features.reviews import service as reviews
 from bot.features.risks import service as risks
 from bot.features.subscriptions import incidents, service, tables
@@ -45,6 +46,7 @@ DURABLE = {
     ATTENTION.family.build_key("C1", "1.5"): ("attention:C1:1.5", "string"),
     keys.MERGE_HISTORY.build_key("o/r", date(2026, 2, 28)): ("history:o/r:2026-02-28", "hash"),
     POSTED_DIGESTS.family.build_key("o/r"): ("issued:o/r", "zset"),
+    FIRST_NAMES.family.build_key(): ("renamed", "hash"),
     contracts.LEDGERS.family.build_key("octo/engine"): ("deprecations:octo/engine", "string"),
     profiles.ENTRIES.family.build_key(): ("profiles", "hash"),
     backfill.FILLED_DAYS.family.build_key("o/r", "Europe/Berlin"): ("backfilled:o/r:Europe/Berlin", "hash"),
@@ -117,6 +119,7 @@ EXPIRING = {
 # what is the same in every Slack
 SURVIVING = {
     "deprecations:",
+    "renamed",
     "schema",
     "history:",
     "backfilled:",

@@ -32,6 +32,7 @@ def test_what_was_bought_and_read_stays_and_all_else_goes(store: Redis) -> None:
         "history:1",
         "backfilled:1",
         "deprecations:1",
+        "renamed",
         SCHEMA_KEY,
     }
 

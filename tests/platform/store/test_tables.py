@@ -124,7 +124,7 @@ def test_fields_and_keys_are_listed_with_what_cannot_be_read(
     assert dict(fields) == {"broken": None, **{str(number): Note(f"{number}") for number in range(700)}}
     for parts in (("C1", 1), ("C1", 2), ("C2", "1.5")):
         box.put(notes, Note("x"), *parts)
-    assert box.list_keys(notes) == [("C1", "1"), ("C1", "2"), ("C2", "1.5")]
+    assert box.list_keys(notes.family) == [("C1", "1"), ("C1", "2"), ("C2", "1.5")]
 
 
 # --- queues
