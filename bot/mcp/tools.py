@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from pydantic import Field
 from bot.dates import Span
 from bot.errors import UsageError
 from bot.features.digest.service import render_kept_report
-from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import SHARED_TOOLS
 from bot.mcp import touch_tools
@@ -31,6 +32,7 @@ from bot.platform.models.tools import ToolName
 from bot.platform.pulls.models import remove_duplicates
 from bot.platform.source.reading import select_lines
 from bot.text import format_count
+from impact.contract.models import name_merge
 from impact.coverage import CoveredList
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
@@ -125,22 +127,25 @@ def list_outcomes(
     until = Span(span.first, max(last, span.last), span.zone)
     merged = session.list_merges(asked, until)
     recorded = session.read_history(asked, span.days[0].start - WATCH_WINDOW, today.end + timedelta(1))
-    items = [
-        OutcomeItem(
-            number=each.pull.number,
-            title=each.pull.title,
-            outcome=str(each.kind),
-            by=each.by.number,
-            by_title=each.by.title,
-            at=f"{each.by.merge_time:%Y-%m-%dT%H:%MZ}",
-            stands=each.stands,
+
+    def describe(outcome: MergeOutcome) -> Iterator[OutcomeItem]:
+        yield OutcomeItem(
+            number=outcome.pull.number,
+            title=outcome.pull.title,
+            outcome=str(outcome.kind),
+            by=outcome.by.number,
+            by_title=outcome.by.title,
+            at=f"{outcome.by.merge_time:%Y-%m-%dT%H:%MZ}",
+            stands=outcome.stands,
         )
-        for each in find_outcomes(RevertIndex(remove_duplicates([*merged.pulls, *recorded])))
-        if not numbers.isdisjoint((each.pull.number, each.by.number))
-    ]
+
+    outcomes = find_outcomes(RevertIndex(remove_duplicates([*merged.pulls, *recorded])))
+    asked_for = (each for each in outcomes if not numbers.isdisjoint((each.pull.number, each.by.number)))
+    covered = CoveredList(tuple(asked_for), merged.coverage)
+    items = covered.derive_each("merges", lambda each: name_merge(each.pull.number), describe)
     notes = "".join(f"; {note}" for note in merged.notes)
     about = f"{about}, by merges until {until.last} and those recorded since{notes}"
-    return ItemList(about, CoveredList(tuple(items), merged.coverage))
+    return ItemList(about, items)
 
 
 _TITLES_OF_SHARED = {

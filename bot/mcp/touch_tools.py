@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -33,8 +35,9 @@ from bot.mcp.declaration import (
 from bot.platform.models.tools import ToolName
 from bot.platform.pulls.filters import Filters
 from bot.text import format_count
-from impact.contract.models import ChangeKind, ContractChange, MergeContract, cover_contracts
-from impact.coverage import CoveredList
+from impact.contract.models import ChangeKind, ContractChange, MergeContract, cover_contracts, name_merge
+from impact.coverage import CoveredList, cover_defects
+from impact.errors import attempt
 from impact.source.models import DiffSide
 from impact.touches.models import MergeTouches, Touch
 
@@ -114,11 +117,11 @@ def list_contract_changes(
         contracts = listed.contracts
         about = f"{format_count(listed.merged, 'merge')} of {asked}, {request.span}"
         notes = "".join(f"; {note}" for note in listed.notes)
-    items = contracts.derive(lambda read: _list_items(read, name))
+    items = contracts.derive_each("merges", lambda each: name_merge(each.number), partial(_list_items, name=name))
     return ItemList(f"contract changes of {about}{notes}", items)
 
 
-def _list_items(contracts: Sequence[MergeContract], name: str) -> Iterator[ContractItem]:
+def _list_items(contract: MergeContract, name: str) -> Iterator[ContractItem]:
     """Yield the changes whose names hold a text, without those that are the same from outside."""
     yield from (
         ContractItem(
@@ -130,7 +133,6 @@ def _list_items(contracts: Sequence[MergeContract], name: str) -> Iterator[Contr
                 :_MAX_MIGRATIONS
             ],
         )
-        for contract in contracts
         for change in contract.changes
         if change.kind is not ChangeKind.BEHAVIOUR and name.strip().casefold() in change.name.casefold()
     )
@@ -214,27 +216,35 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
         f"{span}, judged by code against {format_count(report.uses, 'use')}"
     )
 
-    def describe(merge: MergeTouches) -> HitItem:
-        return HitItem(
+    unread: list[str] = []
+
+    def describe(merge: MergeTouches) -> Iterator[HitItem]:
+        yield HitItem(
             number=merge.number,
             title=merge.title,
             commit=merge.commit,
             level=merge.level.label,
-            touches=[*map(_build_touch, merge.touches[:_MAX_TOUCHES])],
+            touches=[_build_touch(touch, unread) for touch in merge.touches[:_MAX_TOUCHES]],
             more_touches=max(len(merge.touches) - _MAX_TOUCHES, 0),
         )
 
-    items = report.touching.derive(lambda merges: map(describe, merges))
+    items = report.touching.derive_each("merges", lambda each: name_merge(each.number), describe)
+    items = replace(
+        items, coverage=items.coverage + cover_defects("files of your code", [*dict.fromkeys(unread)], 0)
+    )
     return ItemList(f"{about}{''.join(f'; {note}' for note in merged.notes)}", items)
 
 
-def _build_touch(touch: Touch) -> TouchItem:
+def _build_touch(touch: Touch, unread: list[str]) -> TouchItem:
+    """Build an item; ``unread`` gets the paths of uses that meet a defect."""
+    shown = {use: attempt(use.path, UseItem.model_validate, use) for use in touch.uses[:_MAX_USES]}
+    unread += [use.path for use, item in shown.items() if item is None]
     return TouchItem(
         **_describe_change(touch.change),
         level=touch.level.label,
         reason=touch.tell(touch.use),
         action=touch.action,
-        uses=[*map(UseItem.model_validate, touch.uses[:_MAX_USES])],
+        uses=[item for item in shown.values() if item],
         more_uses=max(len(touch.uses) - _MAX_USES, 0),
     )
 

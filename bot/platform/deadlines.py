@@ -1,7 +1,7 @@
 """Deadlines of work: every call, wait and sleep in it keeps to them, and to the end of the process.
 
 Both are passed on with the work: through every call, and into the threads of an executor
-(:mod:`bot.services.operations.worker_threads`). Seconds are those of a clock that never goes back.
+(:mod:`bot.platform.worker_threads`). Seconds are those of a clock that never goes back.
 """
 
 from __future__ import annotations

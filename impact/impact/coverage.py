@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from impact.errors import READING_FAILED, attempt
 from impact.source.models import SourceProblem
 from impact.text.strings import collapse_lines, truncate_text
 
@@ -159,6 +160,16 @@ class CoveredList(Generic[T]):
         """Return another list made of this one, with the same coverage."""
         return CoveredList(tuple(select(self._items)), self.coverage)
 
+    def derive_each(
+        self, things: str, get_name: Callable[[T], str], make: Callable[[T], Iterable[U]]
+    ) -> CoveredList[U]:
+        """Return what ``make`` makes of each item. ``things`` are those that meet a defect, told as unread."""
+        made = [(item, attempt(get_name(item), lambda each: [*make(each)], item)) for item in self._items]
+        is_counted = any(part.things == things for part in self.coverage.parts)
+        names = [get_name(item) for item, results in made if results is None]
+        gap = cover_defects(things, names, 0 if is_counted else len(made))
+        return CoveredList(tuple(each for _, results in made for each in results or ()), self.coverage + gap)
+
     def explain_gaps(self) -> str:
         """Return what was not read, as a sentence; empty if all was."""
         return self.coverage.explain_gaps(is_empty=not self._items)
@@ -166,6 +177,12 @@ class CoveredList(Generic[T]):
     def ignore_coverage(self) -> tuple[T, ...]:
         """Return the items, for work that shows nobody anything."""
         return self._items
+
+
+def cover_defects(things: str, names: Sequence[str], total: int) -> Coverage:
+    """Return the coverage of ``total`` things; those with ``names`` met a defect."""
+    files = tuple(UnreadFile(name, READING_FAILED) for name in names)
+    return Coverage((CoveredPart(things, len(files), total, READING_FAILED),), files) if files else COMPLETE
 
 
 def holds_text(file: UnreadFile) -> bool:

@@ -3,7 +3,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, NoReturn
 
 import jsonschema
 import pytest
@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.app import App
+from bot.dates import LocalDay
 from bot.errors import StoreUnavailable, UsageError
+from bot.features.profiles.service import ProfileEntry, Profiles
 from bot.features.questions.reading import ReadingSession
 from bot.mcp.calls import (
     AgentTools,
@@ -28,8 +30,12 @@ from bot.mcp.tools import TOOLS
 from bot.platform.costs import RateLimiter
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
+from bot.platform.pulls.sources import DayMerges, PullRequests
 from bot.platform.store.connection import connect_server
 from impact.coverage import CoveredList
+from impact.profile.models import Profile
+from impact.repository import Repository
+from tests.emulators.github.store import sha
 from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence
 from tests.mcp.test_transports import CALLS
@@ -232,6 +238,83 @@ class TestProfiles:
         assert not call(tools, "touches", days="7d").is_error
         with connect_server(there.settings["REDIS_URL"]) as store:
             assert list(store.scan_iter("hits*")) == []
+
+
+class Trap(str):
+    """A text in which each reader meets a defect."""
+
+    __slots__ = ()
+
+    def _fail(self, *_: object) -> NoReturn:
+        raise RuntimeError("planted")
+
+    split = strip = rstrip = lower = casefold = replace = translate = partition = _fail  # type: ignore[assignment]
+
+
+class SpoiledDays:
+    """Lists of days in which the title of #3 is a trap."""
+
+    def __init__(self, behind: PullRequests) -> None:
+        self.fetch_pull_request, self.load_files = behind.fetch_pull_request, behind.load_files
+        self._behind = behind
+
+    def list_merged(self, repository: Repository, day: LocalDay) -> DayMerges:
+        merged = self._behind.list_merged(repository, day)
+        pulls = (replace(each, title=Trap(each.title)) if each.number == 3 else each for each in merged.pulls)
+        return replace(merged, pulls=tuple(pulls))
+
+
+class SpoiledProfiles(Profiles):
+    """The profile of the team with one use more, whose line is a trap, and one whose name is."""
+
+    def require_scanned(self, entry: ProfileEntry) -> Profile:
+        scanned = super().require_scanned(entry)
+        use = scanned.uses[0]
+        traps = (
+            replace(use, path="plugin/a.py", text=Trap("x")),
+            replace(use, path="plugin/b.py", name=Trap("x")),
+        )
+        return replace(scanned, files=3, uses=(*scanned.uses, *traps))
+
+
+DEFECTS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "list_pull_requests": ({"days": "7d"}, "#1 Ask for a device", "1 of 4 pull requests (reading it failed)"),
+    "search": ({"days": "7d", "any_of": ["device"]}, "config, device):", "1 of 4 pull requests"),
+    "taken_back": ({"days": "7d"}, "#2 (Explain the engine) was reverted by #4", ""),
+    "outcomes": ({"days": "7d"}, '"outcome": "reverted", "by": 4', ""),
+    "contract_changes": ({"days": "7d"}, '"name": "engine.core.make"', "1 of 4 merges (reading it failed)"),
+    "suspects": (CALLS["suspects"][0], "1. #1 Ask for a device", ""),
+    "touches": (
+        {"days": "7d"},
+        '"path": "plugin/main.py", "line": 5',
+        "2 of 3 files of your code (reading it failed)",
+    ),
+    "upgrade_plan": ({"start": f"{sha('merge 90'):.12}"}, "## `plugin/main.py`", "3 files of your code"),
+    "find_profile_uses": (
+        {"name": "make"},
+        "plugin/main.py:5 calls",
+        "2 of 3 files of your code (reading it failed)",
+    ),
+}
+
+
+class TestDefects:
+    """What one merge or use makes fail costs that one, and is told."""
+
+    @pytest.mark.parametrize(("name", "row"), DEFECTS.items(), ids=DEFECTS)
+    def test_one_that_meets_a_defect_leaves_the_others(
+        self, there: AgentWorld, name: str, row: tuple[dict[str, Any], str, str], caplog: pytest.LogCaptureFixture
+    ) -> None:
+        arguments, kept, told = row
+        with open_base(there.settings) as base:
+            tools = make_tools(base)
+            base.__dict__["day_lists"] = SpoiledDays(base.day_lists)
+            base.profiles = SpoiledProfiles(base)
+            result = call(tools, name, **arguments)
+        assert not result.is_error, result.text
+        assert kept in result.text
+        assert told in result.text
+        assert any(record.exc_info and "planted" in str(record.exc_info[1]) for record in caplog.records)
 
 
 @contextmanager

@@ -32,8 +32,10 @@ from bot.platform.pulls.paths import determine_area
 from bot.platform.source.reading import PullSource
 from bot.platform.worker_threads import DeadlineExecutor
 from bot.redaction import redact_patch
-from impact.coverage import COMPLETE, CoveredList, CoveredPart
+from impact.contract.models import name_merge
+from impact.coverage import COMPLETE, CoveredList, CoveredPart, cover_defects
 from impact.coverage import Coverage as ReadCoverage
+from impact.errors import READING_FAILED, attempt
 from impact.history.outcomes import find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.profile.models import Profile
@@ -95,11 +97,18 @@ class ReadingSession:
         if (repository, span) not in self._days:
             merged = self.list_merges(repository, span)
             with DeadlineExecutor(self.app.settings.prdigest_concurrency, "archive") as executor:
-                entries = tuple(executor.map_items(self.build_entry, merged.pulls))
-            days = DayEntries(repository, span, entries, merged.caveats, merged.unavailable, merged.coverage)
+                built = [
+                    *executor.map_items(
+                        lambda one: attempt(name_merge(one.number), self.build_entry, one), merged.pulls
+                    )
+                ]
+            entries = tuple(entry for entry in built if entry)
+            names = [name_merge(pull.number) for pull, entry in zip(merged.pulls, built, strict=True) if not entry]
+            coverage = merged.coverage + cover_defects("pull requests", names, len(names))
+            days = DayEntries(repository, span, entries, merged.caveats, merged.unavailable, coverage)
             self._days[repository, span] = days
             self._pulls |= {Reference(repository, entry.number): entry for entry in entries}
-            for caveat in days.caveats:
+            for caveat in (*days.caveats, *(f"{name} ({READING_FAILED})" for name in names)):
                 self.provenance.add_gap(f"{span.title}: {caveat}")
         return self._days[repository, span]
 

@@ -328,13 +328,16 @@ class ProfileArguments(ToolArguments):
 
 def search_profile(session: ReadingSession, profile: Profile, arguments: ProfileArguments) -> str:
     query = arguments.name.strip()
-    uses = find_profile_uses(profile, query)
     session.provenance.add_search(f"the profile {profile.name} for {shorten_path(query)}")
-    head = f"{format_count(len(uses), 'use')} of {len(profile.uses):,} in the profile {profile.name}"
     scanned = f"as scanned on {profile.scanned_at:%Y-%m-%d}; its lines can't be cited, name file and line"
-    about = f"{head}, {scanned}:"
-    covered = CoveredList(tuple(uses), profile.coverage)
-    lines = covered.render(str, lambda uses: (about, *map(_format_use, uses)), about)
+
+    def show(uses: Sequence[str]) -> tuple[str, ...]:
+        count = f"{format_count(len(uses), 'use')} of {len(profile.uses):,}"
+        return (f"{count} in the profile {profile.name}, {scanned}:", *uses)
+
+    found_uses = find_profile_uses(profile, query)
+    uses = found_uses.derive_each("files of your code", lambda use: use.path, lambda use: (_format_use(use),))
+    lines = uses.render(str, show, *show(()))
     return session.limit_lines(lines, "give a longer name", f"uses of {query}")
 
 

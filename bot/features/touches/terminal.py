@@ -113,22 +113,23 @@ def _clean(sentence: str) -> str:
 
 def format_suspects(report: SuspectReport) -> str:
 
-    def show(suspects: Sequence[Suspect]) -> Iterator[str]:
+    def show(suspects: Sequence[str]) -> Iterator[str]:
         yield count_suspects(report, len(suspects))
-        yield from (_format_suspect(place, each) for place, each in enumerate(suspects, 1))
+        yield from (f"{place}. {each}" for place, each in enumerate(suspects, 1))
 
     error = describe_error_line(report)
-    first, *rest = report.suspects.render(str, show, describe_no_suspect(report))
+    suspects = report.suspects.derive_each("merges", name_suspect, lambda each: (_format_suspect(each),))
+    first, *rest = suspects.render(str, show, describe_no_suspect(report))
     parts = (first, f"Looked for: {error}" if error else "", *rest, give_advice(report))
     return redact_text(remove_invisible("\n\n".join(part for part in parts if part)))
 
 
-def _format_suspect(place: int, suspect: Suspect) -> str:
+def _format_suspect(suspect: Suspect) -> str:
     def clean(text: str, limit: int = 160) -> str:
         return truncate_text(collapse_lines(text), limit)
 
     lines = [
-        f"{place}. {name_suspect(suspect)} {clean(suspect.title)}",
+        f"{name_suspect(suspect)} {clean(suspect.title)}",
         f"   {suspect.commit[:10]} · {suspect.merged_at:%Y-%m-%d} · {format_points(suspect)}",
         f"   {clean(f'It {suspect.reason}.', 300)}",
     ]

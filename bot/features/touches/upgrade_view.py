@@ -61,24 +61,26 @@ def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
     """Render a plan. ``pin`` is the name of the start, such as a tag."""
     rest = [*_list_deprecations(plan, url), *_list_regressions(plan, url)]
 
-    def show(works: Sequence[FileWork]) -> Iterator[str]:
+    def format_work(work: FileWork) -> Iterator[tuple[FileWork, str]]:
+        items = [_format_item(item, url) for item in work.items if item.level > TouchLevel.TOUCHES]
+        yield work, "\n".join([f"## {write_code(work.path)}\n", *items, ""]) if items else ""
+
+    def show(works: Sequence[tuple[FileWork, str]]) -> Iterator[str]:
         undone = f" {_format_undone(plan)}." if plan.undone else ""
-        yield f"{_count_work(plan, works)}; {_format_checked(plan)}.{undone}\n"
+        files = [work for work, _ in works]
+        yield f"{_count_work(plan, files)}; {_format_checked(plan)}.{undone}\n"
         yield from _list_stops(plan, url)
-        for work in works:
-            if work.level > TouchLevel.TOUCHES:
-                yield f"## {write_code(work.path)}\n"
-                yield from (_format_item(item, url) for item in work.items if item.level > TouchLevel.TOUCHES)
-                yield ""
+        yield from filter(None, (text for _, text in works))
         yield from rest
-        yield from _list_lookups(works, url)
+        yield from _list_lookups(files, url)
 
     short = plan.start[:_HASH_LENGTH]
     start = f"{escape_line(pin)} ({short})" if is_tag(pin) else short
     title = f"# Upgrade {escape_line(plan.profile)}: {start} to {plan.end[:_HASH_LENGTH]}\n"
-    body = plan.files.render(lambda sentence: f"{escape_line(sentence)}\n", show, _describe_nothing(plan))
-    body += rest if plan.files.is_empty else []
-    unread = [f"- {write_code(file.path)}: {escape_line(file.reason)}" for file in plan.files.coverage.files]
+    files = plan.files.derive_each("files of your code", lambda work: work.path, format_work)
+    body = files.render(lambda sentence: f"{escape_line(sentence)}\n", show, _describe_nothing(plan))
+    body += rest if files.is_empty else []
+    unread = [f"- {write_code(file.path)}: {escape_line(file.reason)}" for file in files.coverage.files]
     return "\n".join([title, *body, *_make_part("## Not read\n", unread, _MAX_UNREAD)]) + "\n"
 
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Generic, TypeVar
 
+from impact.errors import attempt
 from impact.history.mentions import Mention
 from impact.history.merges import WrittenMerge
 
@@ -37,6 +38,10 @@ def build_numbered_title_key(title: str) -> str:
     return " ".join(title.translate(_QUOTES).split()).casefold()
 
 
+def _list_keys(title: str) -> set[str]:
+    return {build_title_key(title), build_numbered_title_key(title)}
+
+
 class MergeIndex(Generic[M]):
     """An index of merges; it is built once, in linear time except for sorts."""
 
@@ -45,7 +50,7 @@ class MergeIndex(Generic[M]):
         self._by_title: dict[str, list[M]] = defaultdict(list)
         self._by_commit: dict[str, list[M]] = defaultdict(list)
         for pull in sorted(self.by_number.values(), key=lambda pull: (pull.merge_time, pull.number)):
-            for key in {build_title_key(pull.title), build_numbered_title_key(pull.title)}:
+            for key in attempt(f"#{pull.number}", _list_keys, pull.title) or ():
                 self._by_title[key].append(pull)
             if pull.merge_commit:
                 self._by_commit[pull.merge_commit[:_MIN_HASH_LENGTH]].append(pull)

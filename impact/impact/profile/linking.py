@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from impact.coverage import UnreadFile
-from impact.errors import READING_FAILED, attempt_all
+from impact.errors import attempt_all
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 from impact.profile.symbols import ELEMENT, SUPER
 from impact.profile.upstream.copies import CopyFinder
@@ -34,9 +33,8 @@ def link_profile(profile: Profile, upstream: UpstreamIndex) -> Profile:
 
     uses, failed = attempt_all(link_uses, profile.uses, lambda use: f"{use.path}:{use.line}")
     classes, lost = attempt_all(link_classes, [*profile.classes.values()], lambda each: each.path)
-    paths = dict.fromkeys([*(use.path for use in failed), *(each.path for each in lost)])
-    unread = (*profile.unread, *(UnreadFile(path, READING_FAILED) for path in paths))
-    return replace(profile, uses=(*uses, *failed), classes={**profile.classes, **classes}, unread=unread)
+    linked = replace(profile, uses=(*uses, *failed), classes={**profile.classes, **classes})
+    return linked.note_defects([*(use.path for use in failed), *(each.path for each in lost)])
 
 
 class _Linker:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
 from impact.coverage import Coverage, CoveredPart, UnreadFile, explain_files, holds_text
+from impact.errors import READING_FAILED
 from impact.python.models import CallShape, Signature
 
 # characters of a used line that are kept
@@ -127,3 +128,8 @@ class Profile:
         unread = [file for file in self.unread if holds_text(file)]
         total = max(self.files, len(self.unread))
         return Coverage((CoveredPart("files of your code", len(unread), total, explain_files(unread)),))
+
+    def note_defects(self, paths: Iterable[str]) -> Profile:
+        """Return the profile with more files unread, those with which a defect was met."""
+        unread = dict.fromkeys((*self.unread, *(UnreadFile(path, READING_FAILED) for path in paths)))
+        return replace(self, unread=tuple(unread))

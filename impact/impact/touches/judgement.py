@@ -69,7 +69,7 @@ def judge_merges(
         len(profile.uses),
         CoveredList(
             tuple(sorted(touching, key=lambda merge: merge.sort_key)),
-            coverage + cover_contracts(contracts, failed) + profile.coverage,
+            coverage + cover_contracts(contracts, failed) + index.profile.coverage,
         ),
     )
 

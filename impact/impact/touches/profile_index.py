@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from impact.contract.models import ContractClass
+from impact.errors import attempt
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 
 # changes of fields, which have their class in their name, and the uses that may have the field alone
@@ -20,13 +21,12 @@ class ProfileIndex:
     """The uses of a profile by name, and its classes by upstream ancestor."""
 
     def __init__(self, profile: Profile) -> None:
-        self.profile = profile
         self._uses: dict[str, list[Use]] = defaultdict(list)
         self._within: dict[str, list[Use]] = defaultdict(list)
         self._plain: dict[str, list[Use]] = defaultdict(list)
         self._classes: dict[str, list[DerivedClass]] = defaultdict(list)
-        for use in profile.uses:
-            self._add_use(use)
+        failed = [use.path for use in profile.uses if attempt(use.path, self._add_use, use) is None]
+        self.profile = profile.note_defects(failed) if failed else profile
         for derived in profile.classes.values():
             for ancestor in derived.ancestors:
                 self._classes[ancestor].append(derived)
@@ -53,16 +53,19 @@ class ProfileIndex:
     def list_derived(self, ancestor: str) -> list[DerivedClass]:
         return self._classes.get(ancestor, [])
 
-    def _add_use(self, use: Use) -> None:
+    def _add_use(self, use: Use) -> Use:
         if use.kind in PLAIN_KINDS:
             for name in _list_plain_names(use):
                 self._plain[name].append(use)
-            return
+            return use
         names = dict.fromkeys((use.name, *use.definitions))
+        # both before either: a use with which a defect is met is under no name
+        enclosing = dict.fromkeys(_list_enclosing(names))
         for name in names:
             self._uses[name].append(use)
-        for name in dict.fromkeys(_list_enclosing(names)):
+        for name in enclosing:
             self._within[name].append(use)
+        return use
 
 
 def normalize_plain_name(name: str) -> str:
