@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -51,7 +51,7 @@ from bot.platform.models import (
 )
 from bot.platform.models.claude import BEDROCK_PREFIX, KEY_REFUSED, PROJECT, REGION
 from bot.platform.models.claude.check import INCONCLUSIVE
-from bot.usage import Usage
+from bot.usage import NO_USAGE, Usage
 
 SILENCE_SECONDS = 60.0  # of one call; a summary takes 2 to 10, and a digest waits for the slowest one
 # seconds for one call from its beginning to the last byte: all that silence, and half as much for an answer that
@@ -71,6 +71,9 @@ class CloudAccessError(anthropic.AnthropicError):
 
 
 ClaudeClient = anthropic.Anthropic | anthropic.AnthropicBedrockMantle | anthropic.AnthropicVertex
+# what the model writes, by the kind of event: its text, its calls and its thinking
+_WRITTEN = {"text": "text", "input_json": "partial_json", "thinking": "thinking"}
+_CHARACTERS_PER_TOKEN = 4
 # errors of the service, of the network, of the deadline, and of a cloud's credentials
 CALL_ERRORS = (DeadlineExceeded, anthropic.APIError, CloudAccessError)
 
@@ -330,18 +333,25 @@ def _build_block(part: TextPart | ToolResult) -> dict[str, Any]:
 def _iterate_deltas(stream: MessageStream[Any]) -> Generator[ChatEvent, None, Message | None]:
     """Yield text and usage; return the message, None if the answer was not Claude's. Raises ModelBusy."""
     is_begun = is_over = False
+    reported, characters = NO_USAGE, 0
     event: Any
     try:
         for event in stream:
             kind = getattr(event, "type", None)
             is_begun = is_begun or kind == "message_start"
             is_over = is_over or kind == "message_stop"
+            if written := str(getattr(event, _WRITTEN.get(str(kind), ""), "")):
+                # the service says only at the end how much it wrote, and a turn may end before
+                characters += len(written)
+                estimate = -(-characters // _CHARACTERS_PER_TOKEN)
+                yield TurnUsage(replace(reported, output=max(reported.output, estimate)))
             if kind == "text":
                 yield TextDelta(event.text)
             elif kind in ("message_start", "message_delta"):
                 snapshot = stream._current_snapshot_or_none()
                 if snapshot and snapshot.usage:
-                    yield TurnUsage(_convert_usage(snapshot.usage))
+                    reported = _convert_usage(snapshot.usage)
+                    yield TurnUsage(reported)
     except (anthropic.APIError, httpx2.HTTPError, httpx2.StreamError):
         raise
     except Exception as error:

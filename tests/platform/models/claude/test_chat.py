@@ -17,6 +17,7 @@ from tests.emulators.claude.questions import TOOLS
 from tests.emulators.claude.request import blocks
 from tests.emulators.claude.server import ClaudeEmulator, Step, ToolUse, ToolUses
 from tests.emulators.claude.stream import PIECE
+from tests.emulators.claude.thinking import THOUGHT
 from tests.helpers.checks import eventually
 from tests.helpers.talks import Reply, converse
 
@@ -366,7 +367,7 @@ def test_who_has_heard_enough_ends_it_at_once_and_knows_what_it_took_so_far(
         assert time.monotonic() - begun < 6
         assert eventually(lambda: busy() <= before)
     assert (ear.text, reply.calls, reply.is_cut) == (WORDS[: 2 * PIECE], (), False)
-    assert reply.usage == replace(parse_usage(claude.usages[0]), output=1)
+    assert reply.usage == replace(parse_usage(claude.usages[0]), output=-(-(len(THOUGHT) + 2 * PIECE) // 4))
 
 
 def test_who_has_heard_enough_waits_for_no_tools(claude: ClaudeEmulator) -> None:

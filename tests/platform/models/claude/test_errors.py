@@ -23,6 +23,7 @@ from tests.emulators.claude.server import (
     Text,
     Truncated,
 )
+from tests.emulators.claude.thinking import THOUGHT
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.talks import converse
 from tests.helpers.worlds import WebPage
@@ -55,14 +56,15 @@ def test_whatever_goes_wrong_is_told_in_the_words_of_the_domain(
         told.heard,
         told.retry_after,
     )
-    assert error.usage == (so_far(claude, step) if told.has_usage else NO_USAGE)
+    assert error.usage == (so_far(claude, step, ear.text) if told.has_usage else NO_USAGE)
     assert (len(claude.requests), claude.problems, KEY in str(error)) == (1, [], False)
 
 
-def so_far(claude: ClaudeEmulator, step: Step) -> Usage:
-    """What the service had told when a step ended; what was written it tells at the very end."""
+def so_far(claude: ClaudeEmulator, step: Step, heard: str) -> Usage:
+    """What was used when a step ended; the service tells at the very end what it wrote, so that is estimated."""
     (usage,) = map(parse_usage, claude.usages)
-    return usage if isinstance(step, Refusal | Text) else replace(usage, output=1)
+    written = len(THOUGHT + heard) if heard else 4
+    return usage if isinstance(step, Refusal | Text) else replace(usage, output=-(-written // 4))
 
 
 @pytest.mark.parametrize(
