@@ -197,7 +197,7 @@ def show_preview(app: App, asker: SlackRequest, name: str = "", wish: Subscripti
         # of each week the last seven days, whichever day it is
         first = day.date if not subscription.is_weekly else day.date - 6 * DAY
         spec = DigestSpec(subscription.channel, subscription.repository, Span(first, day.date, day.zone), shown)
-        note = "Preview, visible only to you. Nothing was posted."
+        note = "Preview, visible only to you. Nothing was posted. Its thread comes with the digest."
         return Answer.for_asker(app.compose_digest(spec, [note], is_preview=True).lead)
 
     app.replies.give_answer(asker, "preview", Audience.ASKER, make, "Preparing a preview…")
