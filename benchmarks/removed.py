@@ -12,7 +12,6 @@ import argparse
 import random
 import re
 import symtable
-import time
 from collections.abc import Callable
 from datetime import date
 from functools import cache
@@ -31,8 +30,6 @@ from impact.source.trees import BlobVersion
 _LAST = date(2026, 1, 31)
 # imports and bases that lead from one name to another
 _MAX_STEPS = 12
-# for a merge, on one core
-_MOST_SECONDS = 0.35
 
 TextReader = Callable[[str], tuple[str, str] | None]
 
@@ -46,17 +43,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def measure_removed(table: Table, options: argparse.Namespace) -> None:
     """Print the names that are said to be removed and that are still there."""
-    removed, known, false, spent = 0, 0, 0, 0.0
+    removed = known = false = 0
     with open_clone_trees(options.clone) as trees:
         extractor = ContractExtractor(trees)
         merges = _draw_merges(trees, options)
         for merge in merges:
-            # what stands before a merge is read for all merges alike
             extractor.tree.move_to(merge.parent)
             before = ModuleTree(_open_reader(trees, dict(extractor.tree.files)))
-            began = time.process_time()
             changes = extractor.extract(merge).changes
-            spent += time.process_time() - began
             tree = ModuleTree(_open_reader(trees, dict(extractor.tree.files)))
             for change in filter(_is_removed, changes):
                 removed += 1
@@ -66,7 +60,6 @@ def measure_removed(table: Table, options: argparse.Namespace) -> None:
                     print(f"#{merge.number} {merge.commit.sha[:10]} {change.subject} {change.name}: {place}")
     print(f"{len(merges)} merges until {options.until}, {removed} Python names removed, {known} are found before")
     table.print_row("removed names that are still there", false, 0, "names")
-    table.print_row("reading a merge: processor time", spent / len(merges), _MOST_SECONDS, "s")
 
 
 def _draw_merges(trees: CloneTrees, options: argparse.Namespace) -> list[CloneMerge]:

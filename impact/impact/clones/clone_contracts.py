@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import partial
 from itertools import accumulate, pairwise
 from multiprocessing import get_context
 
@@ -63,7 +64,8 @@ class ContractExtractor:
         facts = MergeFacts(merge.number, commit.sha, commit.committed_at, merge.title)
         versions = tuple(read_versions(self._trees, commit))
         read, read_facts = self._build_readers(commit)
-        return extract_contract(facts, versions, self.tree.load_outline, read, read_facts)
+        find = partial(self._trees.find_lines, commit.sha)
+        return extract_contract(facts, versions, self.tree.load_outline, read, read_facts, find)
 
     def _build_readers(self, commit: TreeCommit) -> tuple[OutlineReader, FactsReader]:
         """Return the functions that give outlines and facts of the changed files from what is kept."""

@@ -9,6 +9,7 @@ from functools import cache
 from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract
 from impact.contract.python.python_changes import OutlineReader, compare_python, is_contract_path
 from impact.contract.python.snapshots import OutlineLoader
+from impact.contract.surfaces.comparison import LineFinder
 from impact.contract.surfaces.file_facts import read_file_facts
 from impact.contract.surfaces.listing import FactsReader, list_surface_changes
 from impact.coverage import UnreadFile
@@ -19,7 +20,7 @@ from impact.python.outline import build_outline
 from impact.source.models import SourceFile
 
 # part of the keys of kept contracts: raise it when the rules of the extraction change
-EXTRACTION_VERSION = "2"
+EXTRACTION_VERSION = "3"
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 # ``kwargs.pop("name"``
 _TAKEN_OUT = re.compile(r"\bkw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A)
@@ -42,17 +43,19 @@ def extract_contract(
     load: OutlineLoader,
     read: OutlineReader = build_outline,
     read_facts: FactsReader = read_file_facts,
+    find: LineFinder | None = None,
 ) -> MergeContract:
     """Return what a merge changes for others, from both versions of each changed file.
 
     ``load`` gives the outlines of modules that did not change, as they are after the merge; it may return None.
     ``read`` and ``read_facts`` may keep what they read, as the version before a merge was that after another one.
+    ``find`` gives the lines of the whole tree after the merge that have one of some names.
     A file with which a defect is met is unread, and the others are read without it.
     """
 
     def read_files(pairs: Sequence[FileVersions]) -> MergeContract:
         python = compare_python(pairs, load, read)
-        changes = (*python.changes, *list_surface_changes(pairs, load, read_facts))
+        changes = (*python.changes, *list_surface_changes(pairs, load, read_facts, find))
         return MergeContract(
             merge.number,
             merge.commit,

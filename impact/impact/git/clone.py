@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -127,6 +127,16 @@ class GitClone:
         output = self._read_output("ls-tree", "-r", "-z", "--full-tree", commit)
         entries = (record.partition("\t") for record in output.split("\0") if record.startswith(_REGULAR_MODE))
         return {sys.intern(path): facts.split(" ")[2] for facts, _, path in entries}
+
+    def find_lines(self, commit: str, texts: Collection[str]) -> list[tuple[str, str]] | None:
+        """Return the path and text of each line of a commit that has one of some texts; None if it can't tell."""
+        patterns = [part for text in texts for part in ("-e", text)]
+        process = self._run_git("grep", "-I", "-F", "-z", *patterns, commit, "--", ":/")
+        if process.returncode > 1:
+            return None
+        # a path may have any character but one
+        line = re.compile(rf"^{re.escape(commit)}:([^\0]+)\0(.*)$", re.M)
+        return line.findall(process.stdout.decode("utf-8", "replace"))
 
     def _find_side_lines(self, tips: list[str], branch: str, since: datetime) -> list[str]:
         """Return further commits to list from, where the branch was merged into local work that then replaced it.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -81,6 +81,10 @@ class CloneTrees:
     def list_files(self, commit: str) -> Mapping[str, str]:
         """Return the hash of each regular file of a commit by its path."""
         return self._clone.list_files(commit)
+
+    def find_lines(self, commit: str, texts: Collection[str]) -> list[tuple[str, str]] | None:
+        """Return the path and text of each line of a commit that has one of some texts; None if it can't tell."""
+        return self._clone.find_lines(commit, texts)
 
     def read_file(self, version: BlobVersion) -> SourceFile:
         """Return a file with its text, or with its problem: a missing one is unavailable."""

@@ -19,11 +19,11 @@ import difflib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from impact.contract.extraction import MergeFacts, extract_merge
+from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions, MergeContract
 from impact.profile.file_uses import scan_file
 from impact.profile.linking import link_profile
@@ -136,8 +136,14 @@ def list_row_touches(row: Row) -> tuple[Touch, ...]:
 def extract_row(row: Row) -> MergeContract:
     """Return what the rules say that a row's merge changes."""
     before, after = _complete(row.before), _complete(row.after)
-    others = [SourceFile(path, text) for path, text in after.items() if before.get(path) == text]
-    return extract_merge(MergeFacts(1, "0" * 40, NOON, "Change it"), list(_list_versions(before, after)), others)
+    outlines = dict(_list_outlines(after))
+
+    def find_lines(names: Collection[str]) -> list[tuple[str, str]]:
+        lines = ((path, line) for path, text in after.items() for line in text.splitlines())
+        return [(path, line) for path, line in lines if any(name in line for name in names)]
+
+    facts, versions = MergeFacts(1, "0" * 40, NOON, "Change it"), list(_list_versions(before, after))
+    return extract_contract(facts, versions, outlines.get, find=find_lines)
 
 
 def _complete(files: Files) -> Files:

@@ -44,6 +44,15 @@ class TestCommits:
         assert [commit.parent for commit in line] == ["", *(commit.sha for commit in line[:-1])]
         assert [each.message for each in _read_all(trees)][:2] == ["Begin (#1)", "Change (#2)\n\nWhy."]
 
+    def test_lines_of_a_commit_are_looked_for_by_their_text(self, trees: CloneTrees) -> None:
+        first, *_, last = [commit.sha for commit in trees.list_line()]
+        assert trees.find_lines(first, ["line 29", "no such line"]) == [("a.py", "line 29")]
+        odd = trees.find_lines(last, ["retries"])
+        assert odd is not None
+        assert sorted(odd) == sorted((path, "retries = 1") for path in ODD)
+        assert trees.find_lines(first, ["--no such line"]) == []
+        assert trees.find_lines("0" * 40, ["line 29"]) is None
+
     def test_each_change_has_its_contents_and_lines(self, trees: CloneTrees) -> None:
         _, change, move, *_ = _read_all(trees)
         # the link is no regular file

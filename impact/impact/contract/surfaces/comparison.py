@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
@@ -11,9 +12,19 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.contract.surfaces.code.fields import FieldClass
 from impact.contract.surfaces.facts import Fact, shorten_pair, show_default_change
 from impact.contract.surfaces.file_facts import FileFacts
-from impact.contract.surfaces.scope import is_for_development
+from impact.contract.surfaces.scope import is_for_development, is_outside
 from impact.source.models import DiffSide
 
+# gives the path and the text of each line that has one of some names; None if the tree can't be read
+LineFinder = Callable[[Collection[str]], Sequence[tuple[str, str]] | None]
+# what any file may define or read
+_TREE_WIDE = frozenset(
+    (ContractClass.ENVIRONMENT, ContractClass.FLAG, ContractClass.METRIC, ContractClass.ENTRY_POINT)
+)
+_MAX_LINE = 1_000
+# what is still accepted, as its help says
+WITHOUT_EFFECT = "(no longer has an effect)"
+_NO_EFFECT = re.compile(r"\bno (?:longer has an? |longer has any )?effect\b|\b(?:is|be) ignored\b", re.I)
 _FIELDS = frozenset((ContractClass.CONFIGURATION, ContractClass.API_FIELD, ContractClass.WIRE))
 # names that are less alike are two things, even if they say the same of themselves
 _MIN_SIMILARITY = 0.5
@@ -65,11 +76,15 @@ class FieldTable:
 
 
 def compare_facts(
-    old: Sequence[FileFacts], new: Sequence[FileFacts], is_new_variable: Callable[[str], bool]
+    old: Sequence[FileFacts],
+    new: Sequence[FileFacts],
+    is_new_variable: Callable[[str], bool],
+    find: LineFinder | None = None,
 ) -> Iterator[ContractChange]:
     """Yield the changes from the old to the new version of each file, both in the same order.
 
-    ``is_new_variable`` decides of a variable that code reads whether no other file declares it.
+    ``is_new_variable`` decides of a variable that code reads whether no other file declares it. Without ``find``,
+    which gives lines of the tree after, nobody knows whether what code read in the files is read elsewhere.
     """
     tables = FieldTable(old), FieldTable(new)
     removed, added = _Remains(), _Remains()
@@ -79,8 +94,12 @@ def compare_facts(
     lost = {item.fact.name for item in removed.list_items()}
     news = {item.fact.name for item in added.list_items()}
     gone = [
-        item for item in removed.list_items() if item.fact.owner not in lost and _is_removed(item.fact, *tables)
+        item
+        for item in removed.list_items()
+        if item.fact.owner not in lost and _is_removed(item.fact, *tables, is_tree_known=find is not None)
     ]
+    left = _list_left({item.fact.name for item in gone if item.fact.subject in _TREE_WIDE}, find)
+    gone = [item for item in gone if item.fact.name not in left]
     fresh = [
         item
         for item in added.list_items()
@@ -225,6 +244,8 @@ def _compare_pair(before: PlacedFact, after: PlacedFact) -> Iterator[ContractCha
 def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> ContractChange:
     new = after.fact
     texts = [_describe(item.fact, kind) for item in (before, after)]
+    if kind is ChangeKind.DEPRECATED and _NO_EFFECT.search(new.help):
+        texts[1] = f"{texts[1]} {WITHOUT_EFFECT}"
     before_text, after_text = shorten_pair(*texts)
     return ContractChange(
         new.subject,
@@ -273,9 +294,17 @@ def _make_added(item: PlacedFact) -> ContractChange:
     )
 
 
-def _is_removed(fact: Fact, old: FieldTable, new: FieldTable) -> bool:
+def _list_left(names: set[str], find: LineFinder | None) -> set[str]:
+    """Return the names that the tree still has between quotes or, as scripts read variables, behind a dollar."""
+    lines = (find(names) if find and names else None) or ()
+    texts = [text[:_MAX_LINE] for path, text in lines if not is_outside(path)]
+    patterns = {name: re.compile(rf"([\"'`]){re.escape(name)}\1|\$\{{?{re.escape(name)}\b") for name in names}
+    return {name for name, pattern in patterns.items() if any(map(pattern.search, texts))}
+
+
+def _is_removed(fact: Fact, old: FieldTable, new: FieldTable, *, is_tree_known: bool) -> bool:
     if fact.is_loose:
-        return False
+        return is_tree_known and fact.subject in _TREE_WIDE
     owner, mark, field = fact.name.rpartition(".")
     if fact.subject not in _FIELDS or not mark or not old.has_class(owner):
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions
-from impact.contract.surfaces.comparison import compare_facts
+from impact.contract.surfaces.comparison import LineFinder, compare_facts
 from impact.contract.surfaces.derived_flags import list_derived_flags
 from impact.contract.surfaces.facts import shorten_pair
 from impact.contract.surfaces.file_facts import FileFacts, join_files, read_file_facts
@@ -21,18 +21,21 @@ def _load_nothing(_module: str) -> None:
 
 
 def list_surface_changes(
-    versions: Sequence[FileVersions], load: OutlineLoader = _load_nothing, read: FactsReader = read_file_facts
+    versions: Sequence[FileVersions],
+    load: OutlineLoader = _load_nothing,
+    read: FactsReader = read_file_facts,
+    find: LineFinder | None = None,
 ) -> tuple[ContractChange, ...]:
     """Return what a merge changes of variables, flags, fields, endpoints, metrics, messages, ops and dependencies.
 
     A fact that moves from one changed file to another is no change. What can't be read changes nothing. ``load``
     gives modules that didn't change, for the flags that take their defaults from a changed field. ``read`` may
-    keep what it read.
+    keep what it read. ``find`` gives the lines of the tree after the merge that have one of some names.
     """
     changed = [pair for pair in versions if not _is_same(pair)]
     old = join_files([read(pair.old) for pair in changed])
     new = join_files([read(pair.new) for pair in changed])
-    changes = list(compare_facts(old, new, _VariableTables(load).is_new))
+    changes = list(compare_facts(old, new, _VariableTables(load).is_new, find))
     known = {(change.subject, change.name) for change in changes if change.kind is ChangeKind.DEPRECATED}
     changes += _list_announced(old, new, known)
     changes += list_derived_flags(changes, load, {pair.path for pair in versions})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from impact.contract.breaking import describe_breakage, describe_default, describe_loss
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.contract.surfaces.comparison import WITHOUT_EFFECT
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex, split_field
 from impact.touches.rules.verdicts import Verdict, quote_name
@@ -50,6 +51,8 @@ def _judge_change(change: ContractChange, contract: MergeContract) -> tuple[Touc
     if change.kind in _LOST:
         level, weight, consequence = _judge_loss(change, contract)
         return level, weight, f"{describe_loss(change)}{consequence}"
+    if change.kind is ChangeKind.DEPRECATED and change.after.endswith(WITHOUT_EFFECT):
+        return TouchLevel.STOPS_SILENTLY, 0.6, "no longer has an effect"
     if change.kind is ChangeKind.DEFAULT:
         return TouchLevel.TOUCHES, 0.25, describe_default(change)
     if change.kind is ChangeKind.SIGNATURE and change.subject is ContractClass.OP:

@@ -37,11 +37,11 @@ class FlagOverride:
 
 
 def list_flags(file: PythonFile) -> Iterator[Fact]:
-    sources = _list_kwargs_sources(file)
+    sources, looped = _list_kwargs_sources(file), _list_looped(file)
     for call, scope in file.calls:
         name = get_last_name(call.func)
         if name == "add_argument":
-            yield from _list_argparse(file, call, scope, sources)
+            yield from _list_argparse(file, call, scope, sources, looped)
         elif name in _CLICK:
             yield from _list_click(file, call)
 
@@ -123,9 +123,14 @@ def _list_kwargs_sources(file: PythonFile) -> Mapping[tuple[str, str], str]:
 
 
 def _list_argparse(
-    file: PythonFile, call: ast.Call, scope: str, sources: Mapping[tuple[str, str], str]
+    file: PythonFile,
+    call: ast.Call,
+    scope: str,
+    sources: Mapping[tuple[str, str], str],
+    looped: Mapping[tuple[str, str], tuple[str, ...]],
 ) -> Iterator[Fact]:
-    names = [name for argument in call.args if (name := read_string(file, argument)) and name.startswith("-")]
+    texts = (text for argument in call.args for text in _read_names(file, argument, scope, looped))
+    names = [name for name in texts if name.startswith("-")]
     if not names or names[0] == "--":
         return
     reference = _find_reference(call, scope, sources)
@@ -138,6 +143,37 @@ def _list_argparse(
     for name in names:
         fact = _make_fact(name, call.lineno, default, text, reference=reference, is_required=is_required)
         yield replace(fact, shape=shape)
+        if get_last_name(action).endswith("BooleanOptionalAction") and name.startswith("--"):
+            # argparse makes it, too: it is there and goes with the other one
+            yield Fact(fact.subject, f"--no-{name[2:]}", fact.line, f"--no-{name[2:]}", reference=name, owner=name)
+
+
+def _list_looped(file: PythonFile) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Return the texts that the variable of a loop stands for, by scope and name."""
+    looped: dict[tuple[str, str], tuple[str, ...]] = {}
+    for placed in file.others:
+        node = placed.node
+        if isinstance(node, ast.For):
+            target = node.target.elts[0] if isinstance(node.target, ast.Tuple) else node.target
+            func = node.iter.func if isinstance(node.iter, ast.Call) else None
+            source = func.value if isinstance(func, ast.Attribute) and func.attr == "items" else node.iter
+            source = file.constants.get(source.id, source) if isinstance(source, ast.Name) else source
+            values = source.keys if isinstance(source, ast.Dict) else getattr(source, "elts", ())
+            texts = tuple(text for value in values if (text := read_string(file, value)))
+            looped[placed.scope, get_last_name(target)] = texts
+    return looped
+
+
+def _read_names(
+    file: PythonFile, node: ast.expr, scope: str, looped: Mapping[tuple[str, str], tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return the texts of an argument: one, or those of a loop, also behind dashes: ``f"--{name}"``."""
+    if text := read_string(file, node):
+        return (text,)
+    parts = node.values if isinstance(node, ast.JoinedStr) else [node]
+    last = parts[-1].value if isinstance(parts[-1], ast.FormattedValue) else parts[-1]
+    prefix = (read_string(file, parts[0]) or "") if len(parts) == 2 else ""
+    return tuple(f"{prefix}{text}" for text in looped.get((scope, get_last_name(last)), ()))
 
 
 def _find_reference(call: ast.Call, scope: str, sources: Mapping[tuple[str, str], str]) -> str:

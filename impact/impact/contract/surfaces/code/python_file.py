@@ -26,7 +26,7 @@ _LEAVES = frozenset(
         ast.Global,
     )
 )
-_KEPT = (ast.Subscript, ast.If, ast.Assign)
+_KEPT = (ast.Subscript, ast.If, ast.Assign, ast.For)
 # the fields of all other kinds of nodes, the last one first
 _FIELDS: Mapping[type, tuple[str, ...]] = {
     kind: kind._fields[::-1]
