@@ -22,8 +22,8 @@ from impact.source.models import SourceFile
 # part of the keys of kept contracts: raise it when the rules of the extraction change
 EXTRACTION_VERSION = "3"
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
-# ``kwargs.pop("name"``
-_TAKEN_OUT = re.compile(r"\bkw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A)
+# a line that is ``kwargs.pop("name")`` alone: what is done with a value that is taken is not known
+_TAKEN_OUT = re.compile(r"^[ \t]{0,100}kw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A | re.M)
 _UNPARSED = "this version of Python can't parse it"
 
 

@@ -91,7 +91,7 @@ class ContractChange:
     is what users write: ``VLLM_USE_V1``, ``--max-model-len``, ``POST /v1/score``, ``vllm:num_requests_running``.
     ``before`` and ``after`` are one line each, as a reader sees them. ``line`` counts from 1 on ``side``.
     ``new_name`` is set if it was moved or renamed. ``is_importable``: the old name can still be used, by a shim,
-    an alias or a re-export.
+    an alias or a re-export; ``is_alias`` if its module does not call it any more, so that to replace it is in vain.
     """
 
     subject: ContractClass
@@ -104,6 +104,7 @@ class ContractChange:
     side: DiffSide = DiffSide.NEW
     new_name: str = ""
     is_importable: bool = False
+    is_alias: bool = False
     old_signature: Signature | None = None
     new_signature: Signature | None = None
     deadline: Deadline | None = None

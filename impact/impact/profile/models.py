@@ -92,7 +92,8 @@ class DerivedClass:
 
     ``ancestors`` are upstream class names in the order of resolution, also those behind the team's own classes.
     ``members`` are names that it or a class of the team between it and upstream defines or sets on ``self``.
-    ``calls_super_init``: its constructor runs the upstream one, or it has none of its own.
+    ``calls_super_init``: its constructor runs the upstream one, or it has none of its own. ``is_called``: the
+    team's own code, without its tests, makes instances of it.
     """
 
     name: str
@@ -102,6 +103,7 @@ class DerivedClass:
     members: frozenset[str] = frozenset()
     calls_super_init: bool = True
     is_abstract: bool = False
+    is_called: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ def build_profile(
     def read_scans(scans: Sequence[FileUses]) -> tuple[tuple[Use, ...], dict[str, DerivedClass], tuple[str, ...]]:
         tree = TeamTree(scans, packages)
         classes = tree.list_derived()
+        called = {tree.resolve(use.name) for scan in scans for use in scan.uses if _makes_instance(use)}
+        classes |= {name: replace(classes[name], is_called=True) for name in classes.keys() & called}
         uses = dict.fromkeys(use for scan in scans for use in _list_uses(scan, tree, classes))
         return tuple(uses), classes, tuple(tree.cut)
 
@@ -52,6 +54,10 @@ def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass])
         elif use.kind is UseKind.CALL and _is_possible(use, tree):
             # of a wrapper, say, that gives whatever the wrapped object has
             yield replace(use, kind=UseKind.POSSIBLE_CALL, name=use.name.rpartition(".")[2])
+
+
+def _makes_instance(use: Use) -> bool:
+    return use.kind is UseKind.CALL and not use.is_test and use.name.rpartition(".")[2][:1].isupper()
 
 
 def _complete(use: Use, tree: TeamTree) -> Use:

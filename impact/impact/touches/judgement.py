@@ -121,7 +121,8 @@ def _leave_out_name(touch: Touch) -> str:
 def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
     for change in contract.changes:
         groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
-        for verdict in map(qualify_verdict, _judge_change(change, contract, index)):
+        for judged in _judge_change(change, contract, index):
+            verdict = qualify_verdict(change, judged)
             groups[verdict.level, verdict.reason].append(verdict)
         for (level, reason), verdicts in groups.items():
             ordered = sorted(verdicts, key=lambda each: -each.weight)

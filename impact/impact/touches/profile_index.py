@@ -50,6 +50,11 @@ class ProfileIndex:
             return []
         return [use for use in self.list_plain_uses(field) if use.kind is _FIELD_USES[subject]]
 
+    def is_called(self, name: str) -> bool:
+        """Return whether the team makes instances of a class of its own itself."""
+        derived = self.profile.classes.get(name)
+        return derived is not None and derived.is_called
+
     def list_derived(self, ancestor: str) -> list[DerivedClass]:
         return self._classes.get(ancestor, [])
 

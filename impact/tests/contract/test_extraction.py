@@ -17,6 +17,7 @@ TAKEN = (
     {
         "it is taken out": ("up/engine.py", OLD, TAKEN, ("swap",)),
         "with a default": ("up/engine.py", OLD, TAKEN.replace('("swap")', "('swap', None)"), ("swap",)),
+        "its value is used": ("up/engine.py", OLD, TAKEN.replace("kwargs.pop", "self.swap = kwargs.pop"), ()),
         "another one is": ("up/engine.py", OLD, TAKEN.replace('pop("swap")', 'pop("other")'), ()),
         "a test does it": ("tests/test_engine.py", OLD, TAKEN, ()),
         "nothing is gone": ("up/engine.py", TAKEN, TAKEN + "# more\n", ()),

@@ -248,3 +248,72 @@ def test_an_argument_that_upstream_only_warns_of(
     merge = replace(make_merge(change), ignored=ignored)
     touches = list_touches(merge, ProfileIndex(make_profile([make_use(UseKind.CALL, "up.a.C", call=call)])))
     assert max((each.level for each in touches), default=NO) is level
+
+
+@check_rows(
+    {
+        "the name is replaced": (UseKind.PATCH, "up.a.f", True, SILENT),
+        "its module still calls it": (UseKind.PATCH, "up.a.f", False, TOUCHES),
+        "a member of it is replaced": (UseKind.PATCH, "up.a.f.x", True, TOUCHES),
+        "it is called": (UseKind.CALL, "up.a.f", True, TOUCHES),
+    }
+)
+def test_a_name_that_is_only_an_alias_now(kind: UseKind, used: str, is_alias: bool, level: TouchLevel) -> None:  # noqa: FBT001
+    moved = replace(make_change(MOVED, "up.a.f"), new_name="up.b.f", is_importable=True, is_alias=is_alias)
+    assert rate(moved, make_use(kind, used, "up.a.f", call="f()")) is level
+
+
+@check_rows(
+    {
+        "a constructor is replaced": ("up.a.C.__init__", ContractClass.ATTRIBUTE, MAY_BREAK),
+        "another method is": ("up.a.C.run", ContractClass.ATTRIBUTE, NO),
+        "a method is new": ("up.a.C.__init__", METHOD, NO),
+    }
+)
+def test_a_new_member_beside_a_replacement(used: str, subject: ContractClass, level: TouchLevel) -> None:
+    assert rate(make_change(ChangeKind.ADDED_MEMBER, "up.a.C.n", subject), make_use(UseKind.PATCH, used)) is level
+
+
+@check_rows(
+    {
+        "the nearest one changed": ("up.a.C.m", UseKind.CALL, "m(1)", BREAKS),
+        "one behind it changed": ("up.b.Base.m", UseKind.CALL, "m(1)", NO),
+        "it is read": ("up.b.Base.m", UseKind.READ, "", NO),
+        "an override meets the calls of all": ("up.b.Base.m", UseKind.OVERRIDE, "", BREAKS),
+    }
+)
+def test_only_the_nearest_definition_is_called(name: str, kind: UseKind, call: str, level: TouchLevel) -> None:
+    use = make_use(kind, "up.a.C.m", "up.a.C.m", "up.b.Base.m", call=call, own="(self, a)")
+    assert rate(make_change(SIGNATURE, name, METHOD, "(self, a)", "(self, a, b)"), use) is level
+    if call or kind is UseKind.READ:
+        assert rate(make_change(REMOVED, name, METHOD), use) is level or kind is UseKind.READ
+
+
+@check_rows(
+    {
+        "upstream makes it": (False, "", BREAKS),
+        "the team makes it": (True, "", MAY_BREAK),
+        "upstream passes it": (False, "C(1, n=2)", BREAKS),
+    }
+)
+def test_a_constructor_of_the_team(is_called: bool, calls: str, level: TouchLevel) -> None:  # noqa: FBT001
+    override = replace(make_use(UseKind.OVERRIDE, "up.a.C.__init__", own="(self, a)"), owner="ours.T")
+    change = make_change(SIGNATURE, "up.a.C.__init__", METHOD, "(self, a)", "(self, a, n)")
+    derived = DerivedClass("ours.T", "ours/a.py", 3, ("up.a.C",), is_called=is_called)
+    assert rate(change, override, derived=derived, calls=calls) is level
+
+
+@check_rows(
+    {
+        "a new name is passed": ("m(1, n=2)", BREAKS),
+        "one more by position may be of another class": ("m(1, 2)", MAY_BREAK),
+    }
+)
+def test_a_call_of_upstream_that_an_override_refuses(calls: str, level: TouchLevel) -> None:
+    change = make_change(SIGNATURE, "up.a.C.m", METHOD, "(self, a)", "(self, a, n=1)")
+    assert rate(change, make_use(UseKind.OVERRIDE, "up.a.C.m", own="(self, a)"), calls=calls) is level
+
+
+def test_a_call_that_fitted_neither_version_may_break() -> None:
+    change = make_change(SIGNATURE, "up.a.f", FUNCTION, "(a, b)", "(a, b, c)")
+    assert rate(change, make_use(UseKind.CALL, "up.a.f", call="f(1)")) is MAY_BREAK

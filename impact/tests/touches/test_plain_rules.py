@@ -1,5 +1,7 @@
 """Names that are not Python code: what of a profile a change of them concerns."""
 
+from dataclasses import replace
+
 from impact.contract.models import ChangeKind, ContractClass
 from impact.profile.models import Use, UseKind
 from impact.testing.checks import check_rows
@@ -11,6 +13,7 @@ from impact.touches.profile_index import ProfileIndex
 NO, TOUCHES, MAY_BREAK, SILENT, BREAKS = TouchLevel
 REMOVED, SIGNATURE, DEFAULT = ChangeKind.REMOVED, ChangeKind.SIGNATURE, ChangeKind.DEFAULT
 FLAG, METRIC, ENDPOINT = ContractClass.FLAG, ContractClass.METRIC, ContractClass.ENDPOINT
+DEPENDENCY = ContractClass.DEPENDENCY
 API_FIELD, CONFIGURATION, WIRE = ContractClass.API_FIELD, ContractClass.CONFIGURATION, ContractClass.WIRE
 
 
@@ -64,9 +67,21 @@ def test_a_field_is_known_without_its_class(
         "a switch that is off": (FLAG, DEFAULT, "--prefix-caching", UseKind.FLAG, "--no-prefix-caching", TOUCHES),
         "the off side alone": (FLAG, REMOVED, "--no-x", UseKind.FLAG, "--x", NO),
         "a flag that begins so": (FLAG, REMOVED, "--max", UseKind.FLAG, "--max-len", NO),
+        "what upstream needs": (DEPENDENCY, REMOVED, "torch", UseKind.PIN, "torch", TOUCHES),
+        "a version it builds with": (DEPENDENCY, REMOVED, "T_VERSION", UseKind.ENVIRONMENT, "T_VERSION", NO),
     }
 )
 def test_other_names_are_known_as_they_are_written(
     subject: ContractClass, kind: ChangeKind, name: str, use: UseKind, used: str, level: TouchLevel
 ) -> None:
     assert rate(subject, kind, name, make_use(use, used)) is level
+
+
+def test_an_argument_of_an_image_says_nothing_of_what_code_reads() -> None:
+    use = make_use(UseKind.ENVIRONMENT, "UP_DEVICE")
+    gone = make_change(REMOVED, "UP_DEVICE", ContractClass.ENVIRONMENT)
+    levels = [
+        [each.level for each in list_touches(make_merge(replace(gone, path=path)), ProfileIndex(make_profile([use])))]
+        for path in ("docker/Dockerfile.cpu", "up/envs.py")
+    ]
+    assert levels == [[TOUCHES], [SILENT]]

@@ -12,7 +12,7 @@ from impact.contract.python.callers import list_call_shapes, list_migrations
 from impact.contract.python.deprecation_rows import ModuleText, list_deprecation_rows
 from impact.contract.python.exports import list_lost_exports
 from impact.contract.python.members import ClassComparison
-from impact.contract.python.moves import Matches, Pair, match_names
+from impact.contract.python.moves import Matches, Pair, Place, match_names
 from impact.contract.python.rows import compare_definitions, make_row
 from impact.contract.python.snapshots import OutlineLoader, Snapshot
 from impact.path_globs import PathGlobs
@@ -217,7 +217,15 @@ class _Comparison:
         is_renamed = old.outline.module == new.outline.module
         kind = ChangeKind.RENAMED if is_renamed else ChangeKind.MOVED
         row = make_row(kind, new, before=old, new_name=new.name)
-        yield replace(row, before=old.name, after=new.name, is_importable=pair.is_importable)
+        is_alias = pair.is_importable and not self._is_called_at(old)
+        yield replace(
+            row, before=old.name, after=new.name, is_importable=pair.is_importable, is_alias=is_alias
+        )
+
+    def _is_called_at(self, old: Place) -> bool:
+        """Return whether the module that had a definition still calls it by its name."""
+        outline = self._after.get_module(old.outline.module)
+        return outline is not None and any(call.name == old.definition.name for call in outline.calls)
 
 
 def _fill_path(change: ContractChange, before: Snapshot, after: Snapshot) -> ContractChange:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from impact.contract.models import ContractChange, ContractClass, MergeContract
-from impact.profile.models import DerivedClass
+from impact.profile.models import DerivedClass, UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.rules.verdicts import Verdict, use_derived_class
@@ -29,6 +29,9 @@ def judge_abstract_member(
 def judge_added_member(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     """Judge the team's classes that have the name already, or whose constructor skips the one that sets it."""
     owner, _, member = change.name.rpartition(".")
+    for use in index.list_uses(f"{owner}.__init__") if change.subject is ContractClass.ATTRIBUTE else ():
+        if use.kind is UseKind.PATCH:
+            yield Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"this constructor does not set the new `{member}`")
     for derived in index.list_derived(owner):
         verdict = _judge_derived(change, derived, owner, member)
         if verdict:

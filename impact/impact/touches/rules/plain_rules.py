@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from impact.contract.breaking import describe_breakage, describe_default, describe_loss
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.surfaces.comparison import WITHOUT_EFFECT
+from impact.contract.surfaces.scope import is_dockerfile
+from impact.profile.models import UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex, split_field
 from impact.touches.rules.verdicts import Verdict, quote_name
@@ -16,6 +18,8 @@ _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 _GONE = (TouchLevel.BREAKS, 0.85, "")
 _IGNORED = (TouchLevel.STOPS_SILENTLY, 0.8, "; upstream still accepts it, and ignores it")
 _UNSEEN = (TouchLevel.STOPS_SILENTLY, 0.85, "")
+# it says how upstream builds itself, or what it needs, and nothing of what it takes
+_UNPINNED = (TouchLevel.TOUCHES, 0.2, " from upstream's own build")
 # what nobody misses where it is set or asked for
 _SILENT = frozenset({ContractClass.ENVIRONMENT, ContractClass.METRIC})
 _KEPT = (TouchLevel.TOUCHES, 0.3, "; the old name still works")
@@ -35,6 +39,8 @@ def judge_plain_name(change: ContractChange, contract: MergeContract, index: Pro
     level, weight, words = judgement
     reason = f"{quote_name(change)} {words}"
     for use in index.list_plain_uses(change.name):
+        if change.subject is ContractClass.DEPENDENCY and use.kind is not UseKind.PIN:
+            continue
         # an attribute of upstream's module is not there
         fails = level is TouchLevel.STOPS_SILENTLY and f"envs.{change.name}" in use.text
         if fails:
@@ -63,6 +69,8 @@ def _judge_change(change: ContractChange, contract: MergeContract) -> tuple[Touc
 
 
 def _judge_loss(change: ContractChange, contract: MergeContract) -> tuple[TouchLevel, float, str]:
+    if change.subject is ContractClass.DEPENDENCY or is_dockerfile(change.path):
+        return _UNPINNED
     if change.is_importable:
         return _KEPT
     if change.subject is ContractClass.CONFIGURATION and split_field(change.name)[1] in contract.ignored:

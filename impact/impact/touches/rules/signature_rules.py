@@ -45,7 +45,7 @@ def judge_signature(change: ContractChange, contract: MergeContract, index: Prof
     old, new = _view_as_caller(change, change.old_signature), _view_as_caller(change, change.new_signature)
     for use in (*_list_uses(change, index), *list_possible_calls(change, contract, index)):
         if use.kind in _REPLACEMENTS:
-            yield _judge_replacement(change, use, (old, new), contract)
+            yield _judge_replacement(change, use, (old, new), contract, index)
         elif use.call is not None and use.kind in _CALLS:
             yield _judge_call(quote_name(change), use, old, new, contract.ignored)
         elif use.kind is UseKind.COPY:
@@ -82,7 +82,8 @@ def _judge_call(owner: str, use: Use, old: Signature, new: Signature, ignored: C
         reason = f"{owner} takes another parameter in the place of `{moved}`"
         return Verdict(use, TouchLevel.BREAKS, 0.85, reason)
     if problem and (added := _find_new_problem(old, new, shape)):
-        return Verdict(use, TouchLevel.BREAKS, 0.8, _describe(_REFUSALS, added, owner))
+        # the code is for another version, or the type is another one
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.6, _describe(_REFUSALS, added, owner))
     if problem:
         return Verdict(use, TouchLevel.TOUCHES, 0.2, f"{owner} has other parameters")
     names = {each.name for each in new.parameters}
@@ -136,7 +137,11 @@ def _list_positional(signature: Signature) -> list[str]:
 
 
 def _judge_replacement(
-    change: ContractChange, use: Use, versions: tuple[Signature, Signature], contract: MergeContract
+    change: ContractChange,
+    use: Use,
+    versions: tuple[Signature, Signature],
+    contract: MergeContract,
+    index: ProfileIndex,
 ) -> Verdict:
     """Judge an override or a patch, which upstream calls: with what this merge's callers pass, or must pass."""
     old, new = versions
@@ -144,8 +149,11 @@ def _judge_replacement(
     if use.signature is None:
         return Verdict(use, TouchLevel.MAY_BREAK, 0.4, changed)
     own = _view_as_caller(change, use.signature)
-    if reason := _find_failing_call(change, (old, new, own), contract):
+    reason, is_sure = _find_failing_call(change, (old, new, own), contract)
+    if reason and is_sure and not (change.name.endswith(_CONSTRUCTOR) and index.is_called(use.owner)):
         return Verdict(use, TouchLevel.BREAKS, 0.85, reason)
+    if reason:
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, reason)
     if extra := _find_unknown_parameter(old, new, own):
         return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream may pass `{extra}`, which this does not accept")
     return Verdict(use, TouchLevel.TOUCHES, 0.25, changed)
@@ -153,18 +161,24 @@ def _judge_replacement(
 
 def _find_failing_call(
     change: ContractChange, versions: tuple[Signature, Signature, Signature], contract: MergeContract
-) -> str:
-    """Return why a call of upstream fails from now on, by what callers pass or must pass; empty if none does."""
+) -> tuple[str, bool]:
+    """Return why a call of upstream fails from now on, empty if none does, and whether that is sure.
+
+    It is by what callers must pass, or do pass: a call of a method without its new names may be one of another class.
+    """
     old, new, own = versions
+    reason = ""
     for shape in contract.calls.get(get_called_name(change), ()):
         if can_bind(new, shape) and not can_bind(old, shape) and (problem := find_binding_problem(own, shape)):
-            return _describe(_OWN_REFUSALS, problem)
+            reason = _describe(_OWN_REFUSALS, problem)
+            if not _is_member(change) or not {each.name for each in old.parameters}.issuperset(shape.keywords):
+                return reason, True
     if refused := _find_refused_parameter(old, new, own):
-        return _describe(_OWN_REFUSALS, BindingProblem(ProblemKind.UNKNOWN, refused))
+        return _describe(_OWN_REFUSALS, BindingProblem(ProblemKind.UNKNOWN, refused)), True
     problem = find_binding_problem(own, _build_least_call(new))
     if problem and can_bind(own, _build_least_call(old)):
-        return _describe(_OWN_REFUSALS, problem)
-    return ""
+        return _describe(_OWN_REFUSALS, problem), True
+    return reason, False
 
 
 def _build_least_call(signature: Signature) -> CallShape:

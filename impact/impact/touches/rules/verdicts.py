@@ -10,6 +10,7 @@ from impact.profile.models import DerivedClass, Use, UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 
+_READS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.READ})
 # how much less certain a pair is than its rule: a guard may catch the change, the type may be another one, and
 # what fails in a test is seen there
 _GUARD_FACTOR, _GUESS_FACTOR, _TEST_FACTOR = 0.5, 0.4, 0.8
@@ -38,9 +39,11 @@ def quote_name(change: ContractChange) -> str:
 Rule = Callable[[ContractChange, MergeContract, ProfileIndex], Iterator[Verdict]]
 
 
-def qualify_verdict(verdict: Verdict) -> Verdict:
-    """Return a verdict with what its use leaves open: a guard, a guess, or a test."""
+def qualify_verdict(change: ContractChange, verdict: Verdict) -> Verdict:
+    """Return a verdict with what its use leaves open: a nearer class, a guard, a guess, or a test."""
     use, level, weight = verdict.use, verdict.level, verdict.weight
+    if _is_hidden(change, use):
+        level = TouchLevel.NO
     if use.is_guarded:
         level, weight = min(level, TouchLevel.MAY_BREAK), weight * _GUARD_FACTOR
     if use.is_guess:
@@ -48,6 +51,12 @@ def qualify_verdict(verdict: Verdict) -> Verdict:
     if use.is_test:
         weight *= _TEST_FACTOR
     return replace(verdict, level=level, weight=weight)
+
+
+def _is_hidden(change: ContractChange, use: Use) -> bool:
+    """Return whether a nearer class defines the member that a use leads to, so that it does not meet the changed."""
+    nearest = use.definitions[0] if use.kind in _READS and change.name in use.definitions[1:] else ""
+    return nearest.rpartition(".")[2] == change.name.rpartition(".")[2]
 
 
 def use_derived_class(derived: DerivedClass, ancestor: str) -> Use:
