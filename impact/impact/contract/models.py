@@ -91,7 +91,7 @@ class ContractChange:
     is what users write: ``VLLM_USE_V1``, ``--max-model-len``, ``POST /v1/score``, ``vllm:num_requests_running``.
     ``before`` and ``after`` are one line each, as a reader sees them. ``line`` counts from 1 on ``side``.
     ``new_name`` is set if it was moved or renamed. ``is_importable``: the old name can still be used, by a shim,
-    an alias or a re-export; ``is_alias`` if its module does not call it any more, so that to replace it is in vain.
+    an alias or a re-export. ``is_alias``: its module doesn't call it any more, so that to replace it is in vain.
     """
 
     subject: ContractClass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from impact.python.models import CallShape, Parameter, ParameterKind, Signature
@@ -33,14 +33,7 @@ def drop_receiver(signature: Signature) -> Signature:
     first = signature.parameters[:1]
     if signature.is_static or not first or first[0].kind not in _POSITIONAL:
         return signature
-    return Signature(
-        signature.parameters[1:],
-        signature.returns,
-        signature.is_async,
-        signature.is_static,
-        signature.is_class_method,
-        signature.is_property,
-    )
+    return replace(signature, parameters=signature.parameters[1:])
 
 
 def can_bind(signature: Signature, shape: CallShape) -> bool:

@@ -27,7 +27,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """Parameters as written, with ``self`` or ``cls``. ``returns`` is the source of an annotation."""
+    """Parameters as written, with ``self`` or ``cls``. ``returns`` is the source of an annotation.
+
+    ``results`` is how many values it returns as one tuple, 0 if that is not known.
+    """
 
     parameters: tuple[Parameter, ...] = ()
     returns: str = ""
@@ -35,6 +38,7 @@ class Signature:
     is_static: bool = False
     is_class_method: bool = False
     is_property: bool = False
+    results: int = 0
 
 
 class DefinitionKind(StrEnum):
@@ -76,10 +80,13 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class CallShape:
+    """What a call passes. ``unpacked`` is into how many names its result is taken apart, 0 for none."""
+
     positional: int = 0
     keywords: tuple[str, ...] = ()
     has_star: bool = False
     has_double_star: bool = False
+    unpacked: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from impact.python.expressions import SourceText
+from impact.python.expressions import SourceText, join_name
 from impact.python.models import Definition, Parameter, ParameterKind, Signature
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -22,7 +22,52 @@ def read_signature(node: FunctionNode, decorators: Sequence[str], source: Source
         is_static="staticmethod" in last_parts,
         is_class_method="classmethod" in last_parts,
         is_property=not last_parts.isdisjoint(_PROPERTIES),
+        results=_count_results(node),
     )
+
+
+def _count_results(node: FunctionNode) -> int:
+    """Return how many values a function returns as one tuple; 0 if it may return something else."""
+    counts = {_count_annotated(node.returns)} - {0} or set(map(_count_values, _list_returned(node)))
+    count = counts.pop() if len(counts) == 1 else 0
+    # what a generator returns is not what its caller gets
+    is_generator = count and any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node))
+    return 0 if is_generator else count
+
+
+def _count_annotated(node: ast.expr | None) -> int:
+    """Return how many values an annotation such as ``tuple[int, str] | None`` says, 0 if it does not say it."""
+    if isinstance(node, ast.BinOp):
+        return _count_annotated(node.left) or _count_annotated(node.right) if _is_none(node.right) else 0
+    if not isinstance(node, ast.Subscript):
+        return 0
+    name = join_name(node.value).rpartition(".")[2]
+    if name == "Optional":
+        return _count_annotated(node.slice)
+    return _count_values(node.slice) if name in {"tuple", "Tuple"} else 0
+
+
+def _list_returned(node: FunctionNode) -> Iterator[ast.expr]:
+    """Yield what the function's own ``return`` statements give but ``None``, which nobody can unpack."""
+    waiting: list[ast.AST] = [*node.body]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, ast.Return) and each.value and not _is_none(each.value):
+            yield each.value
+        elif not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
+            waiting.extend(ast.iter_child_nodes(each))
+
+
+def _count_values(node: ast.expr) -> int:
+    is_open = isinstance(node, ast.Tuple) and any(
+        isinstance(each, ast.Starred) or (isinstance(each, ast.Constant) and each.value is ...)
+        for each in node.elts
+    )
+    return len(node.elts) if isinstance(node, ast.Tuple) and not is_open else 0
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
 
 
 def make_constructor(fields: Sequence[Definition], kind: ParameterKind) -> Signature:

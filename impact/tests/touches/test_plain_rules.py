@@ -81,7 +81,10 @@ def test_an_argument_of_an_image_says_nothing_of_what_code_reads() -> None:
     use = make_use(UseKind.ENVIRONMENT, "UP_DEVICE")
     gone = make_change(REMOVED, "UP_DEVICE", ContractClass.ENVIRONMENT)
     levels = [
-        [each.level for each in list_touches(make_merge(replace(gone, path=path)), ProfileIndex(make_profile([use])))]
+        [
+            each.level
+            for each in list_touches(make_merge(replace(gone, path=path)), ProfileIndex(make_profile([use])))
+        ]
         for path in ("docker/Dockerfile.cpu", "up/envs.py")
     ]
     assert levels == [[TOUCHES], [SILENT]]

@@ -218,9 +218,7 @@ class _Comparison:
         kind = ChangeKind.RENAMED if is_renamed else ChangeKind.MOVED
         row = make_row(kind, new, before=old, new_name=new.name)
         is_alias = pair.is_importable and not self._is_called_at(old)
-        yield replace(
-            row, before=old.name, after=new.name, is_importable=pair.is_importable, is_alias=is_alias
-        )
+        yield replace(row, before=old.name, after=new.name, is_importable=pair.is_importable, is_alias=is_alias)
 
     def _is_called_at(self, old: Place) -> bool:
         """Return whether the module that had a definition still calls it by its name."""

@@ -87,6 +87,9 @@ def _compare_functions(old: Place, new: Place, first: Signature, second: Signatu
         yield replace(make_row(ChangeKind.DEFAULT, new, before=old), before=texts[0], after=texts[1])
     if first.returns and second.returns and not is_same_annotation(first.returns, second.returns):
         yield make_row(ChangeKind.RETURN, new, before=old)
+    elif first.results and second.results and first.results != second.results:
+        row = make_row(ChangeKind.RETURN, new, before=old)
+        yield replace(row, before=f"returns {first.results} values", after=f"returns {second.results} values")
     if is_same and old.definition.body != new.definition.body:
         yield make_row(ChangeKind.BEHAVIOUR, new, before=old)
 

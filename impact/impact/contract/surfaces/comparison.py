@@ -10,7 +10,7 @@ from difflib import SequenceMatcher
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.contract.surfaces.code.fields import FieldClass
-from impact.contract.surfaces.facts import Fact, shorten_pair, show_default_change
+from impact.contract.surfaces.facts import Fact, read_schema, shorten_pair, show_default_change
 from impact.contract.surfaces.file_facts import FileFacts
 from impact.contract.surfaces.scope import is_for_development, is_outside
 from impact.source.models import DiffSide
@@ -247,6 +247,7 @@ def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> Con
     if kind is ChangeKind.DEPRECATED and _NO_EFFECT.search(new.help):
         texts[1] = f"{texts[1]} {WITHOUT_EFFECT}"
     before_text, after_text = shorten_pair(*texts)
+    is_op = new.subject is ContractClass.OP and kind is ChangeKind.SIGNATURE
     return ContractChange(
         new.subject,
         kind,
@@ -256,6 +257,8 @@ def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> Con
         after.path,
         new.line,
         deadline=new.deadline if kind is ChangeKind.DEPRECATED else None,
+        old_signature=read_schema(before.fact.shape) if is_op else None,
+        new_signature=read_schema(new.shape) if is_op else None,
     )
 
 

@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 
 from impact.contract.models import ContractClass, Deadline
+from impact.python.models import Parameter, ParameterKind, Signature
 from impact.text.strings import collapse_lines
 
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 # characters of a value that a reader sees
 MAX_TEXT_LENGTH = 160
 # characters of a value that are compared
@@ -77,3 +79,27 @@ def make_op(name: str, line: int, schema: str) -> Fact:
     shape = " ".join(schema.split()).replace("( ", "(").replace(" )", ")").replace(" ,", ",")
     shape = re.sub(r",\s*", ", ", shape)
     return Fact(ContractClass.OP, f"torch.ops.{name}", line, text=shorten_text(shape), shape=shape)
+
+
+def read_schema(shape: str) -> Signature | None:
+    """Return the parameters of ``f(Tensor(a!) x, *, int n=1) -> Tensor`` or ``f(x: Tensor)``; None if unknown."""
+    parts, depth = [""], 0
+    for character in shape[shape.find("(") :] if "(" in shape else "":
+        depth += (character in _OPEN) - (character in _CLOSE)
+        if depth == 0:
+            break
+        if depth == 1 and character == ",":
+            parts.append("")
+        else:
+            parts[-1] += character
+    kind, parameters = ParameterKind.POSITIONAL, []
+    for part in parts:
+        declared, mark, default = part.lstrip("(").partition("=")
+        words = declared.partition(":")[0].split()
+        if words[-1:] == ["*"]:
+            kind = ParameterKind.KEYWORD_ONLY
+        elif words and words[-1].isidentifier():
+            parameters.append(Parameter(words[-1], kind, default.strip() if mark else None))
+        else:
+            return None
+    return Signature(tuple(parameters))

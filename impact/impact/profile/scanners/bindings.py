@@ -25,6 +25,8 @@ class BindingWalk(FileWalk):
         self._bind_imports(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            self.calls.note_unpacked(target, node.value)
         self.visit(node.value)
         for target in node.targets:
             self.assign(target, node.value, self.reader.read(node.value))
@@ -154,7 +156,7 @@ class BindingWalk(FileWalk):
         elif self.is_static(target.value):
             self.calls.add_patch(target, path, value)
         else:
-            self.add(UseKind.SET, target, path, is_guess=self.is_guess(target))
+            self.calls.add_instance_patch(target, path, value)
         self.visit(target.value)
 
 

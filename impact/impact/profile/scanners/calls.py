@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from impact.profile.expressions import ExpressionReader, get_string
@@ -12,6 +13,7 @@ from impact.profile.scanners.collector import UseCollector
 from impact.profile.scanners.scopes import Scope
 from impact.profile.scanners.settings import SettingScanner
 from impact.profile.symbols import follow_part, name_expression
+from impact.python.code_reader import read_shape
 from impact.python.models import CallShape, Signature
 from impact.python.signatures import FunctionNode
 
@@ -34,7 +36,7 @@ class Scanner(Protocol):
 
     def is_guess(self, node: ast.expr) -> bool: ...
 
-    def add_setting(self, kind: UseKind, node: ast.AST, name: str) -> None: ...
+    def add_setting(self, kind: UseKind, node: ast.AST, name: str, *, call: CallShape | None = None) -> None: ...
 
     def read_function(self, node: FunctionNode) -> tuple[Signature, str]: ...
 
@@ -53,23 +55,45 @@ class CallScanner:
             "object": self._scan_setattr,
             "spy": self._scan_setattr,
             "multiple": self._scan_patch,
+            "partial": self._scan_partial,
+            "partialmethod": self._scan_partial,
         }
+        # into how many names the result of a call is taken apart
+        self._unpacked: dict[ast.expr, int] = {}
+        self._ops: set[tuple[str, int]] = set()
 
     def scan_call(self, node: ast.Call) -> None:
         name = name_expression(node.func)
-        if name.startswith(_OPS) and name.count(".") >= 3:
-            op = ".".join(name.split(".")[:4])
-            self._scanner.add_setting(UseKind.OP, node, op)
         special = self._special.get(name.rpartition(".")[2])
         if special:
             special(node)
         symbol = self._scanner.reader.read(node.func)
+        self.add_op(node, node.func, self._read_shape(node))
         self._scanner.settings.scan_call(node, symbol)
         if symbol is None:
             self._add_possible_call(node)
         if symbol is None or name == "super":
             return
-        self._add_call(node.func, node, symbol, read_call_shape(node))
+        self._add_call(node.func, node, symbol, self._read_shape(node))
+
+    def add_op(self, node: ast.expr, func: ast.expr, call: CallShape | None = None) -> None:
+        """Note an op, once on a line, also one that another name stands for."""
+        name = name_expression(func)
+        symbol = name if name.startswith(_OPS) else self._scanner.reader.read(func) or ""
+        op = ".".join(symbol.split(".")[:4])
+        if symbol.startswith(_OPS) and op.count(".") == 3 and (op, node.lineno) not in self._ops:
+            self._ops.add((op, node.lineno))
+            self._scanner.add_setting(UseKind.OP, node, op, call=call)
+
+    def note_unpacked(self, target: ast.expr, value: ast.expr) -> None:
+        """Remember into how many names what a call returns is taken apart, before the call is met."""
+        inner = value.value if isinstance(value, ast.Await) else value
+        is_open = isinstance(target, ast.Tuple | ast.List) and any(isinstance(e, ast.Starred) for e in target.elts)
+        if isinstance(target, ast.Tuple | ast.List) and isinstance(inner, ast.Call) and not is_open:
+            self._unpacked[inner] = len(target.elts)
+
+    def _read_shape(self, node: ast.Call) -> CallShape:
+        return replace(read_shape(node), unpacked=self._unpacked.get(node, 0))
 
     def scan_decorators(self, node: FunctionNode | ast.ClassDef) -> None:
         """Note that a decorator without arguments is called with what it decorates."""
@@ -86,6 +110,20 @@ class CallScanner:
         signature, body = self._scanner.read_function(function)
         self._scanner.add(UseKind.PATCH, node, symbol, signature=signature, body=body)
 
+    def add_instance_patch(self, node: ast.expr, symbol: str | None, value: ast.expr | None) -> None:
+        """Note that an attribute of an object is set, which replaces a method if it is set to a function."""
+        is_guess = self._scanner.is_guess(node)
+        is_bound = isinstance(value, ast.Call) and name_expression(value.func).endswith("MethodType")
+        inner = value.args[0] if isinstance(value, ast.Call) and is_bound and value.args else value
+        function = self._find_function(inner) if isinstance(inner, ast.Name) else None
+        if function is not None:
+            signature, body = self._scanner.read_function(function)
+            # a plain function gets no ``self`` there
+            signature = replace(signature, is_static=not is_bound)
+            self._scanner.add(UseKind.PATCH, node, symbol, signature=signature, body=body, is_guess=is_guess)
+        else:
+            self._scanner.add(UseKind.SET, node, symbol, is_guess=is_guess)
+
     def _find_function(self, value: ast.expr | None) -> FunctionNode | None:
         """Return the function of the file that a value is, also behind ``staticmethod`` or ``property``."""
         if isinstance(value, ast.Call) and len(value.args) == 1:
@@ -100,7 +138,14 @@ class CallScanner:
     def _add_possible_call(self, node: ast.Call) -> None:
         """Note a call of a method of an object of unknown type."""
         if isinstance(node.func, ast.Attribute):
-            self._scanner.add(UseKind.POSSIBLE_CALL, node, node.func.attr, call=read_call_shape(node))
+            self._scanner.add(UseKind.POSSIBLE_CALL, node, node.func.attr, call=self._read_shape(node))
+
+    def _scan_partial(self, node: ast.Call) -> None:
+        """Note ``partial(f, 1, x=2)`` as a call of ``f`` that may pass more."""
+        if node.args and not isinstance(node.args[0], ast.Starred):
+            shape = read_shape(node)
+            call = replace(shape, positional=shape.positional - 1, has_star=True, has_double_star=True)
+            self._add_call(node.args[0], node, self._scanner.reader.read(node.args[0]), call)
 
     def _scan_setattr(self, node: ast.Call) -> None:
         """Note ``setattr(x, "name", value)``, ``monkeypatch.setattr(…)`` and ``patch.object(x, "name")``."""
@@ -145,12 +190,3 @@ class CallScanner:
         name = get_string(node.args[0]) if node.args else ""
         if name and self._scanner.collector.is_upstream(name):
             self._scanner.add(UseKind.IMPORT, node, name)
-
-
-def read_call_shape(node: ast.Call) -> CallShape:
-    return CallShape(
-        sum(not isinstance(each, ast.Starred) for each in node.args),
-        tuple(each.arg for each in node.keywords if each.arg),
-        any(isinstance(each, ast.Starred) for each in node.args),
-        any(each.arg is None for each in node.keywords),
-    )

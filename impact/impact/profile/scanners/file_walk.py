@@ -18,7 +18,7 @@ from impact.profile.scanners.settings import SettingScanner
 from impact.profile.symbols import name_expression, read_annotation
 from impact.python.expressions import SourceText
 from impact.python.fingerprint import drop_docstring, hash_code
-from impact.python.models import Signature
+from impact.python.models import CallShape, Signature
 from impact.python.module_names import name_module
 from impact.python.signatures import FunctionNode, read_signature
 
@@ -59,10 +59,10 @@ class FileWalk(ast.NodeVisitor):
         line = getattr(node, "lineno", 0)
         self.collector.add(kind, symbol, line, owner=self.scope.owner, is_guarded=guarded, **extra)  # type: ignore[arg-type]
 
-    def add_setting(self, kind: UseKind, node: ast.AST, name: str) -> None:
+    def add_setting(self, kind: UseKind, node: ast.AST, name: str, *, call: CallShape | None = None) -> None:
         """Add a use of what users write: a variable, a flag, an op."""
         line = getattr(node, "lineno", 0)
-        self.collector.add(kind, name, line, owner=self.scope.owner, is_guarded=self.guards > 0)
+        self.collector.add(kind, name, line, owner=self.scope.owner, call=call, is_guarded=self.guards > 0)
 
     def read_annotation(self, node: ast.expr | None) -> str | None:
         return read_annotation(node, self.scope.lookup)

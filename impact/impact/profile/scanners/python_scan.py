@@ -98,6 +98,7 @@ class PythonScanner(DefinitionWalk):
     def visit_Attribute(self, node: ast.Attribute) -> None:
         kind = UseKind.INHERITED if self.is_self(node.value) else UseKind.READ
         symbol = self.reader.read(node)
+        self.calls.add_op(node, node)
         self.add(kind, node, symbol, is_guess=self.is_guess(node))
         self.settings.scan_symbol(node, symbol)
         self.visit(node.value)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from impact.profile.expressions import ExpressionReader
-from impact.profile.symbols import parse_annotation, read_annotation
+from impact.profile.symbols import MAX_ANNOTATION_LENGTH, parse_annotation, read_annotation
 from impact.python.models import Definition, DefinitionKind, ModuleOutline
 
+_CALL = re.compile(r"[A-Za-z_][\w.]{0,200}\(", re.A)
 _FUNCTIONS = frozenset({DefinitionKind.FUNCTION, DefinitionKind.METHOD})
 
 
@@ -26,7 +28,9 @@ def list_value_texts(definition: Definition) -> Iterator[str]:
 
 def read_value(outline: ModuleOutline, definition: Definition, text: str) -> str | None:
     """Return the symbol of an annotation or a value that stands in a definition; None if nothing is known."""
-    node = parse_annotation(text)
+    # of a long call, which is cut, what is called says it all
+    call = _CALL.match(text) if len(text) > MAX_ANNOTATION_LENGTH else None
+    node = parse_annotation(f"{call[0]})" if call else text)
     if node is None:
         return None
     scope = _DefinitionScope(outline, definition)

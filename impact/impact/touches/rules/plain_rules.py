@@ -11,6 +11,7 @@ from impact.contract.surfaces.scope import is_dockerfile
 from impact.profile.models import UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex, split_field
+from impact.touches.rules.signature_rules import judge_call
 from impact.touches.rules.verdicts import Verdict, quote_name
 
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
@@ -40,6 +41,9 @@ def judge_plain_name(change: ContractChange, contract: MergeContract, index: Pro
     reason = f"{quote_name(change)} {words}"
     for use in index.list_plain_uses(change.name):
         if change.subject is ContractClass.DEPENDENCY and use.kind is not UseKind.PIN:
+            continue
+        if use.call and change.old_signature and change.new_signature:
+            yield judge_call(quote_name(change), use, change.old_signature, change.new_signature)
             continue
         # an attribute of upstream's module is not there
         fails = level is TouchLevel.STOPS_SILENTLY and f"envs.{change.name}" in use.text

@@ -13,13 +13,15 @@ from impact.touches.profile_index import ProfileIndex
 _PROTOCOL_CLASSES = 2
 
 
-def list_possible_calls(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Sequence[Use]:
-    """Return the calls on objects of unknown type that are likely of a changed method."""
+def list_possible_calls(
+    change: ContractChange, contract: MergeContract, index: ProfileIndex, *, is_likely: bool = True
+) -> Sequence[Use]:
+    """Return the calls on objects of unknown type that are likely of a changed method, or that may be of it."""
     if change.subject is not ContractClass.METHOD:
         return ()
     method = change.name.rpartition(".")[2]
     calls = [use for use in index.list_uses(method) if use.kind is UseKind.POSSIBLE_CALL]
-    return calls if calls and _is_protocol(method, change, contract) else ()
+    return calls if calls and (not is_likely or _is_protocol(method, change, contract)) else ()
 
 
 def _is_protocol(method: str, change: ContractChange, contract: MergeContract) -> bool:

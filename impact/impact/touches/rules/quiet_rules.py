@@ -9,8 +9,10 @@ from impact.contract.models import ContractChange, MergeContract
 from impact.profile.models import UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
+from impact.touches.rules.possible_calls import list_possible_calls
 from impact.touches.rules.verdicts import Verdict, quote_name
 
+_CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.POSSIBLE_CALL})
 # how likely another body concerns a use, by what the use does with it
 _BEHAVIOUR = {
     UseKind.OVERRIDE: (TouchLevel.TOUCHES, 0.35, "{}, which this overrides, works differently"),
@@ -29,13 +31,24 @@ def judge_behaviour(change: ContractChange, contract: MergeContract, index: Prof
 
 
 def judge_result(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
-    for use in index.list_uses(change.name):
-        if use.kind in {UseKind.CALL, UseKind.INHERITED}:
-            yield Verdict(use, TouchLevel.MAY_BREAK, 0.45, f"{quote_name(change)} returns something else")
+    """Judge by how many values a call takes, or a function of the team gives; else by that they differ."""
+    name = quote_name(change)
+    before, after = (each.results if each else 0 for each in (change.old_signature, change.new_signature))
+    likely = list_possible_calls(change, contract, index)
+    for use in (*index.list_uses(change.name), *list_possible_calls(change, contract, index, is_likely=False)):
+        is_call = use.kind in _CALLS
+        own = use.call.unpacked if use.call and is_call else use.signature.results if use.signature else 0
+        if before and after and own == before:
+            words = f"{name} returns {after} values now" if is_call else f"must return {after} values"
+            is_sure = use.kind is not UseKind.POSSIBLE_CALL or use in likely
+            level, weight = (TouchLevel.BREAKS, 0.9) if is_sure else (TouchLevel.MAY_BREAK, 0.5)
+            yield Verdict(use, level, weight, words)
+        elif own and own == after:
+            yield Verdict(use, TouchLevel.NO, 0.1, f"{name} returns what this expects")
+        elif use.kind in {UseKind.CALL, UseKind.INHERITED}:
+            yield Verdict(use, TouchLevel.MAY_BREAK, 0.45, f"{name} returns something else")
         elif use.kind in {UseKind.OVERRIDE, UseKind.PATCH}:
-            yield Verdict(
-                use, TouchLevel.MAY_BREAK, 0.5, f"upstream expects another result of {quote_name(change)}"
-            )
+            yield Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream expects another result of {name}")
 
 
 def judge_default(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:

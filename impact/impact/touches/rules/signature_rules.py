@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from impact.contract.models import ContractChange, ContractClass, MergeContract
 from impact.contract.python.callers import get_called_name
 from impact.profile.models import Use, UseKind
+from impact.profile.names import is_telling_method
 from impact.python.binding import (
     BindingProblem,
     ProblemKind,
@@ -47,7 +48,7 @@ def judge_signature(change: ContractChange, contract: MergeContract, index: Prof
         if use.kind in _REPLACEMENTS:
             yield _judge_replacement(change, use, (old, new), contract, index)
         elif use.call is not None and use.kind in _CALLS:
-            yield _judge_call(quote_name(change), use, old, new, contract.ignored)
+            yield judge_call(quote_name(change), use, old, new, contract.ignored)
         elif use.kind is UseKind.COPY:
             reason = f"{quote_name(change)}, of which this is a copy, has other parameters"
             yield Verdict(use, TouchLevel.TOUCHES, 0.35, reason)
@@ -72,7 +73,7 @@ def _list_uses(change: ContractChange, index: ProfileIndex) -> list[Use]:
     return uses
 
 
-def _judge_call(owner: str, use: Use, old: Signature, new: Signature, ignored: Collection[str]) -> Verdict:
+def judge_call(owner: str, use: Use, old: Signature, new: Signature, ignored: Collection[str] = ()) -> Verdict:
     """Judge a call of ``owner`` by the team. ``ignored`` are names that are gone and that upstream still takes."""
     shape = use.call or CallShape()
     problem = find_binding_problem(new, shape)
@@ -164,14 +165,15 @@ def _find_failing_call(
 ) -> tuple[str, bool]:
     """Return why a call of upstream fails from now on, empty if none does, and whether that is sure.
 
-    It is by what callers must pass, or do pass: a call of a method without its new names may be one of another class.
+    It is by what callers must or do pass: a call without new names may be of another class's method.
     """
     old, new, own = versions
     reason = ""
     for shape in contract.calls.get(get_called_name(change), ()):
         if can_bind(new, shape) and not can_bind(old, shape) and (problem := find_binding_problem(own, shape)):
             reason = _describe(_OWN_REFUSALS, problem)
-            if not _is_member(change) or not {each.name for each in old.parameters}.issuperset(shape.keywords):
+            is_new = not {each.name for each in old.parameters}.issuperset(shape.keywords)
+            if is_new or not _is_member(change) or is_telling_method(get_called_name(change)):
                 return reason, True
     if refused := _find_refused_parameter(old, new, own):
         return _describe(_OWN_REFUSALS, BindingProblem(ProblemKind.UNKNOWN, refused)), True
