@@ -33,12 +33,14 @@ class CodeReader:
     _receiver: str = ""
     # the last line of a class or function within the method that has a receiver of its own
     _inner_end: int = 0
+    # into how many names the results of calls are taken apart
+    _unpacked: dict[ast.expr, int] = field(default_factory=dict)
 
     def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> CodeReading:
         if not body:
             return CodeReading(hash_code(body))
         self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
-        self._calls, self._attributes = [], {}
+        self._calls, self._attributes, self._unpacked = [], {}, {}
         text = hash_code(body, self._visit, _VISITED)
         return CodeReading(text, tuple(self._calls), tuple(self._attributes.values()))
 
@@ -46,6 +48,8 @@ class CodeReader:
         return self.read_method(nodes, scope, "", "")
 
     def _visit(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign):
+            self._unpacked |= count_unpacked(node)
         if isinstance(node, ast.Call):
             self._add_call(node)
         elif not self._receiver or self._is_within(node):
@@ -65,7 +69,9 @@ class CodeReader:
     def _add_call(self, node: ast.Call) -> None:
         name = join_name(node.func)
         if name:
-            self._calls.append(CallSite(name, read_shape(node), node.lineno, self._scope))
+            self._calls.append(
+                CallSite(name, read_shape(node, self._unpacked.get(node, 0)), node.lineno, self._scope)
+            )
 
     def _add_attribute(self, target: ast.expr, statement: ast.Assign | ast.AnnAssign | None) -> None:
         if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
@@ -83,13 +89,23 @@ class CodeReader:
         )
 
 
-def read_shape(node: ast.Call) -> CallShape:
+def count_unpacked(node: ast.Assign) -> dict[ast.expr, int]:
+    """Return the call of which an assignment takes the result apart, with the number of its names."""
+    call = node.value.value if isinstance(node.value, ast.Await) else node.value
+    for target in node.targets if isinstance(call, ast.Call) else ():
+        if isinstance(target, ast.Tuple | ast.List) and not any(isinstance(e, ast.Starred) for e in target.elts):
+            return {call: len(target.elts)}
+    return {}
+
+
+def read_shape(node: ast.Call, unpacked: int = 0) -> CallShape:
     stars = sum(isinstance(each, ast.Starred) for each in node.args)
     return CallShape(
         len(node.args) - stars,
         tuple(_list_keywords(node)),
         bool(stars),
         any(each.arg is None for each in node.keywords),
+        unpacked,
     )
 
 

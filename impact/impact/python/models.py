@@ -29,7 +29,7 @@ class Parameter:
 class Signature:
     """Parameters as written, with ``self`` or ``cls``. ``returns`` is the source of an annotation.
 
-    ``results`` is how many values it returns as one tuple, 0 if that is not known.
+    ``results`` are the numbers of values that it returns as a tuple, with 0 for what may be anything.
     """
 
     parameters: tuple[Parameter, ...] = ()
@@ -38,7 +38,7 @@ class Signature:
     is_static: bool = False
     is_class_method: bool = False
     is_property: bool = False
-    results: int = 0
+    results: tuple[int, ...] = ()
 
 
 class DefinitionKind(StrEnum):

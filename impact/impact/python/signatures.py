@@ -26,13 +26,12 @@ def read_signature(node: FunctionNode, decorators: Sequence[str], source: Source
     )
 
 
-def _count_results(node: FunctionNode) -> int:
-    """Return how many values a function returns as one tuple; 0 if it may return something else."""
+def _count_results(node: FunctionNode) -> tuple[int, ...]:
+    """Return how many values a function returns as a tuple: by its annotation, or in each of its ways."""
     counts = {_count_annotated(node.returns)} - {0} or set(map(_count_values, _list_returned(node)))
-    count = counts.pop() if len(counts) == 1 else 0
     # what a generator returns is not what its caller gets
-    is_generator = count and any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node))
-    return 0 if is_generator else count
+    is_generator = any(counts) and any(isinstance(each, ast.Yield | ast.YieldFrom) for each in ast.walk(node))
+    return () if is_generator else tuple(sorted(counts))
 
 
 def _count_annotated(node: ast.expr | None) -> int:

@@ -51,14 +51,15 @@ PAIR, TRIPLE = "def f(x):\n    return x, 1\n", "def f(x):\n    return x, 1, 2\n"
 USE_F, USE_C = "from up.a import f\n", "from up.a import C\n"
 METHODS = "class C:\n    def get_input_positions(self, x):\n        return x, 1\n"
 MORE = METHODS.replace("x, 1", "x, 1, 2")
+TAKEN = "    def run(self):\n        a, b = self.get_input_positions(1)\n"
 TAKE = "class T(C):\n    def run(self, o):\n        a, b = o.get_input_positions(1)\n"
 
 
 @check_rows(
     {
         "one more": (PAIR, TRIPLE, f"{USE_F}a, b = f(1)\n", BREAKS, "`a.f` returns 3 values now"),
-        "it is not taken apart": (PAIR, TRIPLE, f"{USE_F}a = f(1)\n", MAY_BREAK, "returns something else"),
-        "it takes any": (PAIR, TRIPLE, f"{USE_F}a, *b = f(1)\n", MAY_BREAK),
+        "it is not taken apart": (PAIR, TRIPLE, f"{USE_F}a = f(1)\n", TOUCHES, "returns 3 values now"),
+        "it takes any": (PAIR, TRIPLE, f"{USE_F}a, *b = f(1)\n", TOUCHES),
         "it takes as many as there are now": (PAIR, TRIPLE, f"{USE_F}a, b, c = f(1)\n", NO),
         "by annotations": (
             "def f(x) -> tuple[int, str]: ...",
@@ -72,7 +73,8 @@ TAKE = "class T(C):\n    def run(self, o):\n        a, b = o.get_input_positions
             f"{USE_F}a, b = f(1)\n",
             MAY_BREAK,
         ),
-        "one way returns another": (PAIR, f"{TRIPLE}    if x: return g(x)\n", f"{USE_F}a, b = f(1)\n", NO),
+        "one way may return another": (PAIR, f"{TRIPLE}    return g(x)\n", f"{USE_F}a, b = f(1)\n", MAY_BREAK),
+        "one way returns as many": (PAIR, f"{TRIPLE}    return 1, 2\n", f"{USE_F}a, b = f(1)\n", MAY_BREAK),
         "a generator": (PAIR, TRIPLE.replace("return", "yield x\n    return"), f"{USE_F}a, b = f(1)\n", NO),
         "what a function in it returns": (
             PAIR,
@@ -87,11 +89,17 @@ TAKE = "class T(C):\n    def run(self, o):\n        a, b = o.get_input_positions
             BREAKS,
         ),
         "an override gives as many as before": (
-            METHODS,
-            MORE,
+            METHODS + TAKEN,
+            MORE + TAKEN.replace("a, b", "a, b, c"),
             f"{USE_C}class T(C):\n    def get_input_positions(self, x):\n        return 1, 2\n",
             BREAKS,
             "must return 3 values",
+        ),
+        "nobody takes them apart": (
+            METHODS,
+            MORE,
+            f"{USE_C}class T(C):\n    def get_input_positions(self, x):\n        return 1, 2\n",
+            MAY_BREAK,
         ),
         "an override gives as many as now": (
             METHODS,

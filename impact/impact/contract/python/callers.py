@@ -62,7 +62,7 @@ def _list_call_migrations(
     """Yield calls of functions with another signature that pass other arguments now."""
     names_by_call: dict[str, list[str]] = defaultdict(list)
     for change in changes:
-        if change.kind is ChangeKind.SIGNATURE:
+        if change.kind in {ChangeKind.SIGNATURE, ChangeKind.RETURN}:
             names_by_call[get_called_name(change)].append(change.name)
     for versions, old, new in outlines if names_by_call else ():
         before, after = _group_calls(old.calls, names_by_call), _group_calls(new.calls, names_by_call)

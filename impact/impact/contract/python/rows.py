@@ -87,9 +87,10 @@ def _compare_functions(old: Place, new: Place, first: Signature, second: Signatu
         yield replace(make_row(ChangeKind.DEFAULT, new, before=old), before=texts[0], after=texts[1])
     if first.returns and second.returns and not is_same_annotation(first.returns, second.returns):
         yield make_row(ChangeKind.RETURN, new, before=old)
-    elif first.results and second.results and first.results != second.results:
-        row = make_row(ChangeKind.RETURN, new, before=old)
-        yield replace(row, before=f"returns {first.results} values", after=f"returns {second.results} values")
+    elif first.results and all(first.results) and any(set(second.results) - {*first.results, 0}):
+        texts = (" or ".join(map(str, each.results)) for each in (first, second))
+        before, after = (f"returns {text} values" for text in texts)
+        yield replace(make_row(ChangeKind.RETURN, new, before=old), before=before, after=after)
     if is_same and old.definition.body != new.definition.body:
         yield make_row(ChangeKind.BEHAVIOUR, new, before=old)
 

@@ -9,6 +9,7 @@ from impact.profile.models import UseKind
 from impact.profile.scanners.file_walk import FileWalk
 from impact.profile.scanners.scopes import name_instance
 from impact.profile.symbols import ELEMENT, follow_part, name_expression
+from impact.python.code_reader import count_unpacked
 from impact.python.imports import list_bindings
 from impact.python.module_names import resolve_relative
 
@@ -25,8 +26,7 @@ class BindingWalk(FileWalk):
         self._bind_imports(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
-        for target in node.targets:
-            self.calls.note_unpacked(target, node.value)
+        self.calls.unpacked |= count_unpacked(node)
         self.visit(node.value)
         for target in node.targets:
             self.assign(target, node.value, self.reader.read(node.value))

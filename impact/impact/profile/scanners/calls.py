@@ -59,7 +59,7 @@ class CallScanner:
             "partialmethod": self._scan_partial,
         }
         # into how many names the result of a call is taken apart
-        self._unpacked: dict[ast.expr, int] = {}
+        self.unpacked: dict[ast.expr, int] = {}
         self._ops: set[tuple[str, int]] = set()
 
     def scan_call(self, node: ast.Call) -> None:
@@ -85,15 +85,8 @@ class CallScanner:
             self._ops.add((op, node.lineno))
             self._scanner.add_setting(UseKind.OP, node, op, call=call)
 
-    def note_unpacked(self, target: ast.expr, value: ast.expr) -> None:
-        """Remember into how many names what a call returns is taken apart, before the call is met."""
-        inner = value.value if isinstance(value, ast.Await) else value
-        is_open = isinstance(target, ast.Tuple | ast.List) and any(isinstance(e, ast.Starred) for e in target.elts)
-        if isinstance(target, ast.Tuple | ast.List) and isinstance(inner, ast.Call) and not is_open:
-            self._unpacked[inner] = len(target.elts)
-
     def _read_shape(self, node: ast.Call) -> CallShape:
-        return replace(read_shape(node), unpacked=self._unpacked.get(node, 0))
+        return read_shape(node, self.unpacked.get(node, 0))
 
     def scan_decorators(self, node: FunctionNode | ast.ClassDef) -> None:
         """Note that a decorator without arguments is called with what it decorates."""

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from impact.contract.breaking import describe_default
 from impact.contract.models import ContractChange, MergeContract
-from impact.profile.models import UseKind
+from impact.contract.python.callers import get_called_name
+from impact.profile.models import Use, UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.rules.possible_calls import list_possible_calls
 from impact.touches.rules.verdicts import Verdict, quote_name
 
+Counts = tuple[int, ...]
 _CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.POSSIBLE_CALL})
 # how likely another body concerns a use, by what the use does with it
 _BEHAVIOUR = {
@@ -32,23 +34,42 @@ def judge_behaviour(change: ContractChange, contract: MergeContract, index: Prof
 
 def judge_result(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     """Judge by how many values a call takes, or a function of the team gives; else by that they differ."""
-    name = quote_name(change)
-    before, after = (each.results if each else 0 for each in (change.old_signature, change.new_signature))
+    before, after = (each.results if each else () for each in (change.old_signature, change.new_signature))
     likely = list_possible_calls(change, contract, index)
+    is_taken = any(shape.unpacked in after for shape in contract.calls.get(get_called_name(change), ()))
     for use in (*index.list_uses(change.name), *list_possible_calls(change, contract, index, is_likely=False)):
-        is_call = use.kind in _CALLS
-        own = use.call.unpacked if use.call and is_call else use.signature.results if use.signature else 0
-        if before and after and own == before:
-            words = f"{name} returns {after} values now" if is_call else f"must return {after} values"
+        if use.kind in _CALLS:
             is_sure = use.kind is not UseKind.POSSIBLE_CALL or use in likely
-            level, weight = (TouchLevel.BREAKS, 0.9) if is_sure else (TouchLevel.MAY_BREAK, 0.5)
-            yield Verdict(use, level, weight, words)
-        elif own and own == after:
-            yield Verdict(use, TouchLevel.NO, 0.1, f"{name} returns what this expects")
-        elif use.kind in {UseKind.CALL, UseKind.INHERITED}:
-            yield Verdict(use, TouchLevel.MAY_BREAK, 0.45, f"{name} returns something else")
+            yield _judge_given(quote_name(change), use, before, after, is_sure=is_sure)
         elif use.kind in {UseKind.OVERRIDE, UseKind.PATCH}:
-            yield Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream expects another result of {name}")
+            yield _judge_own_result(quote_name(change), use, before, after, is_sure=is_taken)
+
+
+def _judge_given(name: str, use: Use, before: Counts, after: Counts, *, is_sure: bool) -> Verdict:
+    """Judge a call by how many values it takes of those that it is given."""
+    taken = use.call.unpacked if use.call else 0
+    if not before or not any(after):
+        level = TouchLevel.MAY_BREAK if use.kind is not UseKind.POSSIBLE_CALL else TouchLevel.NO
+        return Verdict(use, level, 0.45, f"{name} returns something else")
+    if after == (taken,):
+        return Verdict(use, TouchLevel.NO, 0.1, f"{name} returns what this expects")
+    reason = f"{name} returns {' or '.join(map(str, after))} values now"
+    if before != (taken,):
+        return Verdict(use, TouchLevel.TOUCHES if is_sure else TouchLevel.NO, 0.2, reason)
+    if is_sure and taken not in after and 0 not in after:
+        return Verdict(use, TouchLevel.BREAKS, 0.9, reason)
+    return Verdict(use, TouchLevel.MAY_BREAK, 0.5, reason)
+
+
+def _judge_own_result(name: str, use: Use, before: Counts, after: Counts, *, is_sure: bool) -> Verdict:
+    """Judge a function of the team that upstream calls. ``is_sure``: it takes apart what it gets."""
+    own = use.signature.results if use.signature else ()
+    if len(after) == 1 and own == after:
+        return Verdict(use, TouchLevel.NO, 0.1, f"this returns what {name} does")
+    if len(after) == 1 and any(after) and own == before:
+        level, weight = (TouchLevel.BREAKS, 0.85) if is_sure else (TouchLevel.MAY_BREAK, 0.5)
+        return Verdict(use, level, weight, f"must return {after[0]} values")
+    return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream expects another result of {name}")
 
 
 def judge_default(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
