@@ -24,6 +24,9 @@ EXTRACTION_VERSION = "3"
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 # a line that is ``kwargs.pop("name")`` alone: what is done with a value that is taken is not known
 _TAKEN_OUT = re.compile(r"^[ \t]{0,100}kw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A | re.M)
+_READ = re.compile(
+    r"(?:\S[ \t]{0,9}kw\w{0,20}\.pop\(|\bkw\w{0,20}(?:\.get\(|\[))\s{0,40}[\"'](\w{1,100})[\"']", re.A
+)
 _UNPARSED = "this version of Python can't parse it"
 
 
@@ -66,7 +69,9 @@ def extract_contract(
             calls=python.calls,
             files=_list_paths(pairs),
             unread=tuple(dict.fromkeys(list_unread(pairs, python.unparsed))),
-            ignored=tuple(sorted(_find_ignored(changes, pairs))),
+            ignored=_find_taken(_TAKEN_OUT, changes, pairs),
+            accepted=_find_taken(_READ, changes, pairs),
+            unlisted=python.unlisted,
         )
 
     contract, failed = attempt_all(read_files, versions, lambda pair: f"{pair.path} of #{merge.number}")
@@ -76,8 +81,10 @@ def extract_contract(
     return replace(contract, files=_list_paths(versions), unread=(*contract.unread, *unread))
 
 
-def _find_ignored(changes: Iterable[ContractChange], versions: Iterable[FileVersions]) -> set[str]:
-    """Return the names that are gone and that the changed code still takes out of its keyword arguments."""
+def _find_taken(
+    pattern: re.Pattern[str], changes: Iterable[ContractChange], versions: Iterable[FileVersions]
+) -> tuple[str, ...]:
+    """Return the names that are gone and that the changed code still looks for in its keyword arguments."""
     lost: set[str] = set()
     for each in changes:
         if each.kind in _LOST:
@@ -86,7 +93,8 @@ def _find_ignored(changes: Iterable[ContractChange], versions: Iterable[FileVers
             old, new = ({one.name for one in side.parameters} for side in (each.old_signature, each.new_signature))
             lost |= old - new
     texts = (pair.new.text for pair in versions if pair.new and is_contract_path(pair.new.path))
-    return {name for text in texts for name in _TAKEN_OUT.findall(text) if name in lost} if lost else set()
+    names = {name for text in texts for name in pattern.findall(text) if name in lost} if lost else set()
+    return tuple(sorted(names))
 
 
 def extract_merge(

@@ -92,6 +92,7 @@ class ContractChange:
     ``before`` and ``after`` are one line each, as a reader sees them. ``line`` counts from 1 on ``side``.
     ``new_name`` is set if it was moved or renamed. ``is_importable``: the old name can still be used, by a shim,
     an alias or a re-export. ``is_alias``: its module doesn't call it any more, so that to replace it is in vain.
+    ``is_doubtful``: a base that can't be read may still give it.
     """
 
     subject: ContractClass
@@ -105,6 +106,7 @@ class ContractChange:
     new_name: str = ""
     is_importable: bool = False
     is_alias: bool = False
+    is_doubtful: bool = False
     old_signature: Signature | None = None
     new_signature: Signature | None = None
     deadline: Deadline | None = None
@@ -127,7 +129,8 @@ class MergeContract:
     ``migrations`` has, by a change's name, how upstream's own callers were changed. ``calls`` has, by the last
     part of a name, how the changed files call it after the merge. ``files`` are the changed paths on both sides.
     ``ignored`` are names that are gone and that upstream still takes out of keyword arguments, such as with a
-    warning.
+    warning; ``accepted`` those that it reads there. ``unlisted`` are changes that concern only who uses the name,
+    and are in no table: what a module only imported, what a class had from a base, what a new base may still give.
     """
 
     number: int
@@ -140,6 +143,8 @@ class MergeContract:
     files: tuple[str, ...] = ()
     unread: tuple[UnreadFile, ...] = ()
     ignored: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
+    unlisted: tuple[ContractChange, ...] = ()
 
 
 def cover_contracts(contracts: Iterable[MergeContract], failed: Iterable[MergeContract] = ()) -> Coverage:

@@ -29,7 +29,8 @@ class Parameter:
 class Signature:
     """Parameters as written, with ``self`` or ``cls``. ``returns`` is the source of an annotation.
 
-    ``results`` are the numbers of values that it returns as a tuple, with 0 for what may be anything.
+    ``results`` are the numbers of values that it returns as a tuple, with 0 for what may be anything;
+    ``needed`` are the parameters that must not be ``None``, whatever their default.
     """
 
     parameters: tuple[Parameter, ...] = ()
@@ -39,6 +40,7 @@ class Signature:
     is_class_method: bool = False
     is_property: bool = False
     results: tuple[int, ...] = ()
+    needed: tuple[str, ...] = ()
 
 
 class DefinitionKind(StrEnum):

@@ -23,7 +23,22 @@ def read_signature(node: FunctionNode, decorators: Sequence[str], source: Source
         is_class_method="classmethod" in last_parts,
         is_property=not last_parts.isdisjoint(_PROPERTIES),
         results=_count_results(node),
+        needed=tuple(_list_needed(node)),
     )
+
+
+def _list_needed(node: FunctionNode) -> Iterator[str]:
+    """Yield the names that a function refuses to be ``None`` before it may return."""
+    for each in node.body:
+        test = each.test if isinstance(each, ast.Assert | ast.If) else None
+        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and _is_none(test.comparators[0]):
+            is_asserted = isinstance(each, ast.Assert) and isinstance(test.ops[0], ast.IsNot)
+            is_raised = isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)
+            if is_asserted or (is_raised and isinstance(test.ops[0], ast.Is)):
+                yield test.left.id
+                continue
+        if any(isinstance(inner, ast.Return) for inner in ast.walk(each)):
+            return
 
 
 def _count_results(node: FunctionNode) -> tuple[int, ...]:

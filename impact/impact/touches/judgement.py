@@ -119,7 +119,7 @@ def _leave_out_name(touch: Touch) -> str:
 
 
 def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
-    for change in contract.changes:
+    for change in (*contract.changes, *contract.unlisted):
         groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
         for judged in _judge_change(change, contract, index):
             verdict = qualify_verdict(change, judged)

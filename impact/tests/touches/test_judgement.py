@@ -252,7 +252,7 @@ def test_an_argument_that_upstream_only_warns_of(
 
 @check_rows(
     {
-        "the name is replaced": (UseKind.PATCH, "up.a.f", True, SILENT),
+        "the name is replaced": (UseKind.PATCH, "up.a.f", True, MAY_BREAK),
         "its module still calls it": (UseKind.PATCH, "up.a.f", False, TOUCHES),
         "a member of it is replaced": (UseKind.PATCH, "up.a.f.x", True, TOUCHES),
         "it is called": (UseKind.CALL, "up.a.f", True, TOUCHES),

@@ -39,7 +39,9 @@ def list_call_shapes(
     for outline in outlines:
         for call in outline.calls:
             last = call.name.rpartition(".")[2]
-            if last in last_names and len(shapes[last]) < _MAX_SHAPES:
+            # what goes to a base does not go to those who override it
+            is_for_base = call.name.startswith("super().")
+            if last in last_names and not is_for_base and len(shapes[last]) < _MAX_SHAPES:
                 shapes[last][call.shape] = None
     return {name: tuple(each) for name, each in shapes.items() if each}
 

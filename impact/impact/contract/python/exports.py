@@ -28,6 +28,22 @@ def list_lost_exports(before: Snapshot, after: Snapshot, matches: Matches) -> It
                 yield _describe_dynamic(outline, name)
 
 
+def list_lost_imports(before: Snapshot, after: Snapshot) -> Iterator[ContractChange]:
+    """Yield the names that modules, which are no packages, imported and do not have any more."""
+    for module, outline in before.modules.items():
+        imports = {} if outline.is_package or module not in after.modules else outline.imports
+        for local, target in imports.items():
+            is_own = local in outline.typing_only or local in outline.definitions
+            if is_own or after.find_name(module, local).presence is not Presence.ABSENT:
+                continue
+            source, _, last = target.rpartition(".")
+            is_there = not source or after.find_name(source, last).presence is not Presence.ABSENT
+            new_name, name = target if is_there else "", f"{module}.{local}"
+            kind = ChangeKind.MOVED if new_name else ChangeKind.REMOVED
+            subject, side = _guess_class(local), DiffSide.OLD
+            yield ContractChange(subject, kind, name, name, new_name, module, 1, side, new_name=new_name)
+
+
 def lacks_dynamic(after: Snapshot, module: str, name: str) -> bool:
     """Return whether a name that a module's ``__getattr__`` gave before is no longer among those that it gives."""
     outline = after.get_module(module)

@@ -10,7 +10,7 @@ from impact.contract.python.moves import Pair, Place
 from impact.contract.python.rows import compare_definitions, make_row
 from impact.contract.python.signatures import accepts_all, is_same_call
 from impact.contract.python.similarity import compare_names, compare_shapes
-from impact.contract.python.snapshots import Presence, Snapshot
+from impact.contract.python.snapshots import Presence, Snapshot, is_plain_base
 from impact.python.models import Definition, DefinitionKind
 
 _MEMBER_KINDS = frozenset({DefinitionKind.METHOD, DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})
@@ -102,7 +102,10 @@ class ClassComparison:
         old = Place(self._pair.old.outline, definition)
         name = definition.name.rpartition(".")[2]
         inherited = self._after.find_inherited(owner, name)
+        is_doubtful = self._has_unknown_base()
         if inherited.presence is Presence.UNKNOWN:
+            if is_doubtful:
+                yield replace(make_row(ChangeKind.REMOVED, old), is_doubtful=True)
             return
         if inherited.presence is Presence.PRESENT:
             match = self._after.find_definition(inherited.name)
@@ -113,7 +116,24 @@ class ClassComparison:
             new = Place(self._pair.new.outline, self._new[renamed])
             yield make_row(ChangeKind.RENAMED, new, before=old, new_name=f"{owner}.{renamed}")
         elif name != "__init__":
-            yield make_row(ChangeKind.REMOVED, old)
+            yield replace(make_row(ChangeKind.REMOVED, old), is_doubtful=is_doubtful)
+
+    def _has_unknown_base(self) -> bool:
+        """Return whether a base is new that can't be read, and that may have any member."""
+        bases = set(self._pair.new.definition.bases) - set(self._pair.old.definition.bases)
+        return any(not is_plain_base(base) and self._after.find_definition(base) is None for base in bases)
+
+    def list_lost_with_bases(self) -> Iterator[ContractChange]:
+        """Yield the members that a class had from a base that it lost."""
+        pair = self._pair
+        for base in sorted(set(pair.old.definition.bases) - set(pair.new.definition.bases)):
+            match = self._before.find_definition(base)
+            members = match[0].list_members(match[1].name) if match else {}
+            for name, definition in members.items():
+                if match and name not in self._new and self._is_lost(name) and not name.startswith("__"):
+                    row = make_row(ChangeKind.REMOVED, Place(match[0], definition))
+                    own, line = f"{pair.old.name}.{name}", pair.old.definition.line
+                    yield replace(row, name=own, path=pair.old.outline.module, line=line)
 
     def _describe_addition(self, definition: Definition) -> Iterator[ContractChange]:
         if definition.kind not in _MEMBER_KINDS:

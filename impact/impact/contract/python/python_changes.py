@@ -10,7 +10,7 @@ from typing import Literal
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
 from impact.contract.python.callers import list_call_shapes, list_migrations
 from impact.contract.python.deprecation_rows import ModuleText, list_deprecation_rows
-from impact.contract.python.exports import list_lost_exports
+from impact.contract.python.exports import list_lost_exports, list_lost_imports
 from impact.contract.python.members import ClassComparison
 from impact.contract.python.moves import Matches, Pair, Place, match_names
 from impact.contract.python.rows import compare_definitions, make_row
@@ -52,13 +52,14 @@ _MIN_MODULE_SHARE = 0.6
 class PythonChanges:
     """The changes of Python names, how upstream's own callers were changed, and how they call the names.
 
-    ``unparsed`` are the files that this version of Python can't parse.
+    ``unlisted`` are changes for no table (``MergeContract``), ``unparsed`` the files that can't be parsed.
     """
 
     changes: tuple[ContractChange, ...] = ()
     migrations: Mapping[str, tuple[Migration, ...]] = field(default_factory=dict)
     calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
     unparsed: tuple[str, ...] = ()
+    unlisted: tuple[ContractChange, ...] = ()
 
 
 def compare_python(
@@ -72,13 +73,15 @@ def compare_python(
     comparison = _Comparison(before, after, _list_renamed(contract))
     deprecated = list_deprecation_rows(_list_texts(contract, "old"), _list_texts(contract, "new"))
     rows = [*comparison.list_changes(), *deprecated]
-    changes = sorted((_fill_path(each, before, after) for each in rows), key=_get_order)
+    changes = sorted((_fill_path(each, before, after) for each in rows if not each.is_doubtful), key=_get_order)
+    unlisted = [each for each in rows if each.is_doubtful] + list(comparison.list_unlisted())
     both = [(each.versions, each.old[0], each.new[0]) for each in readable if each.old and each.new]
     return PythonChanges(
         tuple(dict.fromkeys(changes)),
         list_migrations(changes, [each.versions for each in readable], both),
         list_call_shapes(changes, (each.new[0] for each in readable if each.new)),
         tuple(file.path for each in outlines for file in each.unparsed),
+        tuple(dict.fromkeys(_fill_path(each, before, after) for each in unlisted)),
     )
 
 
@@ -160,6 +163,13 @@ class _Comparison:
             yield from compare_definitions(pair.old, pair.new)
             if pair.old.definition.kind is DefinitionKind.CLASS:
                 yield from ClassComparison(pair, self._before, self._after).list_changes()
+
+    def list_unlisted(self) -> Iterator[ContractChange]:
+        """Yield what modules only imported, and what classes had from a base that they lost."""
+        yield from list_lost_imports(self._before, self._after)
+        for pair in self._matches.pairs:
+            if pair.is_comparable and pair.old.definition.kind is DefinitionKind.CLASS:
+                yield from ClassComparison(pair, self._before, self._after).list_lost_with_bases()
 
     def _list_modules(self) -> Iterator[ContractChange]:
         for module in sorted(self._before.gone_on(self._after)):

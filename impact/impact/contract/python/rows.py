@@ -81,6 +81,9 @@ def _compare_functions(old: Place, new: Place, first: Signature, second: Signatu
     is_same = is_same_call(first, second)
     if not is_same:
         yield make_row(ChangeKind.SIGNATURE, new, before=old)
+    elif required := _require_needed(first, second):
+        place = Place(new.outline, replace(new.definition, signature=required))
+        yield make_row(ChangeKind.SIGNATURE, place, before=old)
     changes = list(list_default_changes(first, second))
     if changes:
         texts = [", ".join(describe_parameter(pair[side]) for pair in changes) for side in (0, 1)]
@@ -88,11 +91,21 @@ def _compare_functions(old: Place, new: Place, first: Signature, second: Signatu
     if first.returns and second.returns and not is_same_annotation(first.returns, second.returns):
         yield make_row(ChangeKind.RETURN, new, before=old)
     elif first.results and all(first.results) and any(set(second.results) - {*first.results, 0}):
-        texts = (" or ".join(map(str, each.results)) for each in (first, second))
-        before, after = (f"returns {text} values" for text in texts)
+        counts = (" or ".join(map(str, each.results)) for each in (first, second))
+        before, after = (f"returns {count} values" for count in counts)
         yield replace(make_row(ChangeKind.RETURN, new, before=old), before=before, after=after)
     if is_same and old.definition.body != new.definition.body:
         yield make_row(ChangeKind.BEHAVIOUR, new, before=old)
+
+
+def _require_needed(old: Signature, new: Signature) -> Signature | None:
+    """Return a signature without the defaults that its function refuses and did not refuse before; else None."""
+    needed = set(new.needed) - set(old.needed)
+    parameters = tuple(
+        replace(each, default=None) if each.name in needed and each.default == "None" else each
+        for each in new.parameters
+    )
+    return replace(new, parameters=parameters) if parameters != new.parameters else None
 
 
 def _describe_both(old: Place, new: Place, name: str) -> tuple[str, str]:

@@ -138,9 +138,14 @@ class Snapshot:
         return Lookup(Presence.UNKNOWN if unknown else Presence.ABSENT, full_name)
 
 
+def is_plain_base(name: str) -> bool:
+    """Return whether a base gives a class no members of interest."""
+    return name.rpartition(".")[2] in _PLAIN_BASES
+
+
 def _may_define(ancestor: str, owner: str, member: str) -> bool:
     """Return whether an unknown class may define a member: one of the same repository may define any."""
-    if ancestor.rpartition(".")[2] in _PLAIN_BASES:
+    if is_plain_base(ancestor):
         return False
     is_own = ancestor.partition(".")[0] == owner.partition(".")[0] or "." not in ancestor
     return is_own or member in _INHERITED or member.startswith("__")

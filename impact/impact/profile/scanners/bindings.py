@@ -83,7 +83,7 @@ class BindingWalk(FileWalk):
                 self.stars.append(symbol)
             # what is tried first is what runs with the head of upstream, not what a handler falls back to
             elif not self.is_fallback(local):
-                self.scope.bind_import(local, symbol)
+                self.scope.bind_import(local, symbol, is_guarded=self.guards > 0)
                 self.instances.setdefault(name_instance(local), symbol)
         for alias in node.names:
             symbol = _name_imported(node, alias, self.module, is_package=self.is_package)

@@ -55,9 +55,18 @@ class FileWalk(ast.NodeVisitor):
     def add(self, kind: UseKind, node: ast.AST, symbol: str | None, **extra: object) -> None:
         if symbol is None or not self.collector.is_relevant(symbol) or symbol.startswith("["):
             return
-        guarded = bool(extra.pop("is_guarded", False)) or self.guards > 0
+        guarded = bool(extra.pop("is_guarded", False)) or self.guards > 0 or self._is_of_guarded(node)
         line = getattr(node, "lineno", 0)
         self.collector.add(kind, symbol, line, owner=self.scope.owner, is_guarded=guarded, **extra)  # type: ignore[arg-type]
+
+    def _is_of_guarded(self, node: ast.AST) -> bool:
+        """Return whether a node is a name that a guarded import gave, or an attribute or a call of one."""
+        for _ in range(_MAX_CHAIN):
+            if not isinstance(node, ast.Attribute | ast.Call):
+                break
+            node = node.func if isinstance(node, ast.Call) else node.value
+        scope = self.scope.find(node.id) if isinstance(node, ast.Name) else None
+        return scope is not None and isinstance(node, ast.Name) and node.id in scope.guarded
 
     def add_setting(self, kind: UseKind, node: ast.AST, name: str, *, call: CallShape | None = None) -> None:
         """Add a use of what users write: a variable, a flag, an op."""

@@ -19,6 +19,8 @@ class Scope:
         self.names: dict[str, str | None] = {}
         self.imports: set[str] = set()
         self.guesses: set[str] = set()
+        # imports that may fail, after which what uses them is left out or done otherwise
+        self.guarded: set[str] = set()
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
 
     def find(self, name: str) -> Scope | None:
@@ -37,12 +39,15 @@ class Scope:
         self.names[name] = symbol
         self.imports.discard(name)
         self.guesses.discard(name)
+        self.guarded.discard(name)
         if is_guess:
             self.guesses.add(name)
 
-    def bind_import(self, name: str, symbol: str) -> None:
+    def bind_import(self, name: str, symbol: str, *, is_guarded: bool = False) -> None:
         self.bind(name, symbol)
         self.imports.add(name)
+        if is_guarded:
+            self.guarded.add(name)
 
     def is_import(self, name: str) -> bool:
         scope = self.find(name)

@@ -29,7 +29,7 @@ def judge_abstract_member(
 def judge_added_member(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     """Judge the team's classes that have the name already, or whose constructor skips the one that sets it."""
     owner, _, member = change.name.rpartition(".")
-    for use in index.list_uses(f"{owner}.__init__") if change.subject is ContractClass.ATTRIBUTE else ():
+    for use in index.list_uses(f"{owner}.__init__") if _is_set_by_methods(change) else ():
         if use.kind is UseKind.PATCH:
             yield Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"this constructor does not set the new `{member}`")
     for derived in index.list_derived(owner):
@@ -42,6 +42,11 @@ def _judge_derived(change: ContractChange, derived: DerivedClass, owner: str, me
     use = use_derived_class(derived, owner)
     if member in derived.members:
         return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream now has its own `{member}`")
-    if change.subject is ContractClass.ATTRIBUTE and not derived.calls_super_init:
+    if _is_set_by_methods(change) and not derived.calls_super_init:
         return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"its own constructor does not set the new `{member}`")
     return Verdict(use, TouchLevel.NO, 0.1, f"the base class has `{member}` now")
+
+
+def _is_set_by_methods(change: ContractChange) -> bool:
+    """Return whether objects have an attribute only once a method set it, as a constructor does."""
+    return change.subject is ContractClass.ATTRIBUTE and (not change.after or change.after.startswith("self."))

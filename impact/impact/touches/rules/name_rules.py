@@ -36,9 +36,8 @@ def _judge_name(change: ContractChange, use: Use) -> Verdict:
     if use.kind is UseKind.COPY:
         return Verdict(use, TouchLevel.TOUCHES, 0.2, f"{name}, of which this is a copy, {words}")
     if change.is_alias and use.kind is UseKind.PATCH and use.name == change.name:
-        return Verdict(
-            use, TouchLevel.STOPS_SILENTLY, 0.7, f"{name} {words}: your replacement is no longer called"
-        )
+        # others may still take it from there
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.6, f"{name} {words}: your replacement is no longer called")
     if change.is_importable:
         return Verdict(use, TouchLevel.TOUCHES, 0.15, f"{name} {words}; the old name still works")
     if not _is_named_directly(change, use):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from impact.contract.models import ContractChange, ContractClass, MergeContract
 from impact.contract.python.callers import get_called_name
@@ -48,7 +48,7 @@ def judge_signature(change: ContractChange, contract: MergeContract, index: Prof
         if use.kind in _REPLACEMENTS:
             yield _judge_replacement(change, use, (old, new), contract, index)
         elif use.call is not None and use.kind in _CALLS:
-            yield judge_call(quote_name(change), use, old, new, contract.ignored)
+            yield judge_call(quote_name(change), use, old, new, contract)
         elif use.kind is UseKind.COPY:
             reason = f"{quote_name(change)}, of which this is a copy, has other parameters"
             yield Verdict(use, TouchLevel.TOUCHES, 0.35, reason)
@@ -73,8 +73,10 @@ def _list_uses(change: ContractChange, index: ProfileIndex) -> list[Use]:
     return uses
 
 
-def judge_call(owner: str, use: Use, old: Signature, new: Signature, ignored: Collection[str] = ()) -> Verdict:
-    """Judge a call of ``owner`` by the team. ``ignored`` are names that are gone and that upstream still takes."""
+def judge_call(
+    owner: str, use: Use, old: Signature, new: Signature, contract: MergeContract | None = None
+) -> Verdict:
+    """Judge a call of ``owner`` by the team. ``contract`` says which lost names upstream's code still takes."""
     shape = use.call or CallShape()
     problem = find_binding_problem(new, shape)
     if problem and can_bind(old, shape):
@@ -87,11 +89,20 @@ def judge_call(owner: str, use: Use, old: Signature, new: Signature, ignored: Co
         return Verdict(use, TouchLevel.MAY_BREAK, 0.6, _describe(_REFUSALS, added, owner))
     if problem:
         return Verdict(use, TouchLevel.TOUCHES, 0.2, f"{owner} has other parameters")
-    names = {each.name for each in new.parameters}
+    names, earlier = ({each.name for each in version.parameters} for version in (new, old))
+    # a constructor hands the others on to that of its base
+    is_constructor = owner.strip("`").rpartition(".")[2][:1].isupper()
     for keyword in shape.keywords:
-        if keyword in ignored and keyword not in names:
+        if contract and keyword not in names and keyword in contract.ignored:
             reason = f"{owner} still accepts `{keyword}`, and ignores it"
             return Verdict(use, TouchLevel.STOPS_SILENTLY, 0.8, reason)
+        is_lost = keyword in earlier and keyword not in names and not is_constructor
+        if contract and is_lost and keyword not in contract.accepted:
+            reason = f"{owner} takes `{keyword}` only among other arguments by name"
+            return Verdict(use, TouchLevel.MAY_BREAK, 0.4, reason)
+    needed = next((each.name for each in list_required(new) if each.name not in earlier | {*shape.keywords}), "")
+    if needed and (shape.has_star or shape.has_double_star):
+        return Verdict(use, TouchLevel.MAY_BREAK, 0.4, f"must pass `{needed}`")
     if shape.has_star or shape.has_double_star:
         reason = f"{owner} has other parameters, and arguments are passed on to it"
         return Verdict(use, TouchLevel.TOUCHES, 0.25, reason)

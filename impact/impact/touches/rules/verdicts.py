@@ -44,6 +44,8 @@ def qualify_verdict(change: ContractChange, verdict: Verdict) -> Verdict:
     use, level, weight = verdict.use, verdict.level, verdict.weight
     if _is_hidden(change, use):
         level = TouchLevel.NO
+    if change.is_doubtful:
+        level, weight = min(level, TouchLevel.MAY_BREAK), weight * _GUARD_FACTOR
     if use.is_guarded:
         level, weight = min(level, TouchLevel.MAY_BREAK), weight * _GUARD_FACTOR
     if use.is_guess:
