@@ -72,6 +72,7 @@ def extract_contract(
             ignored=_find_taken(_TAKEN_OUT, changes, pairs),
             accepted=_find_taken(_READ, changes, pairs),
             unlisted=python.unlisted,
+            lines=python.lines,
         )
 
     contract, failed = attempt_all(read_files, versions, lambda pair: f"{pair.path} of #{merge.number}")

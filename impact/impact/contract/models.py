@@ -131,6 +131,7 @@ class MergeContract:
     ``ignored`` are names that are gone and that upstream still takes out of keyword arguments, such as with a
     warning; ``accepted`` those that it reads there. ``unlisted`` are changes that concern only who uses the name,
     and are in no table: what a module only imported, what a class had from a base, what a new base may still give.
+    ``lines`` has, by the name of a function, hashes of the lines that are gone from it.
     """
 
     number: int
@@ -145,6 +146,7 @@ class MergeContract:
     ignored: tuple[str, ...] = ()
     accepted: tuple[str, ...] = ()
     unlisted: tuple[ContractChange, ...] = ()
+    lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def cover_contracts(contracts: Iterable[MergeContract], failed: Iterable[MergeContract] = ()) -> Coverage:

@@ -68,7 +68,7 @@ class Use:
     check stands around it. A POSSIBLE_CALL is on an object of unknown type: its name is that of the method alone,
     and before links are made, a call that may turn out to be one has it as its definition; a replacement
     has the function of the team that it puts there. ``is_guess``: the type of the object is only likely, as by the
-    name of a variable.
+    name of a variable. ``lines`` are hashes of the lines of a function of the team's own.
     """
 
     kind: UseKind
@@ -81,6 +81,7 @@ class Use:
     call: CallShape | None = None
     signature: Signature | None = None
     body: str = ""
+    lines: tuple[str, ...] = ()
     is_guarded: bool = False
     is_guess: bool = False
     is_test: bool = False

@@ -18,7 +18,18 @@ _FIELDS = {kind: tuple(name for name in reversed(kind._fields) if name not in _S
 _MAX_DECIMAL_BITS = 2_000
 _NAMES: dict[type, str] = {ast.AnnAssign: "Assign"}
 
+# shorter lines stand anywhere
+_MIN_LINE = 18
 Visitor = Callable[[ast.AST], None]
+
+
+def hash_lines(text: str) -> frozenset[str]:
+    """Return short hashes of the lines of a text that say enough to be known again elsewhere."""
+    lines = (line.strip() for line in text.split("\n"))
+    telling = (line for line in lines if len(line) >= _MIN_LINE and line[0] not in "#\"'")
+    return frozenset(
+        hashlib.blake2b(line.encode(errors="surrogatepass"), digest_size=4).hexdigest() for line in telling
+    )
 
 
 def hash_code(

@@ -211,3 +211,44 @@ def test_other_ways_to_use_a_name(
     before: str | Files, after: str | Files, ours: str, level: TouchLevel, *words: str
 ) -> None:
     check(before, after, ours, level, *words)
+
+
+BODY = "class C:\n    def m(self, a):\n        total = self.count_all(a)\n        self.total = total\n"
+OURS = "class T(C):\n    def m(self, a):\n        total = self.count_all(a)\n        return total\n"
+
+
+@check_rows(
+    {
+        "a line that stands in ours": (
+            BODY.replace("count_all(a)", "count_some(a)"),
+            OURS,
+            TOUCHES,
+            "a line that",
+        ),
+        "it has another place now": (
+            "class C:\n    def m(self, a):\n        self.total = 0\n        total = self.count_all(a)\n",
+            OURS,
+            TOUCHES,
+        ),
+        "one that says too little": (BODY.replace("self.total = total", "self.total += 1"), OURS, TOUCHES),
+        "another one": (
+            BODY.replace("count_all(a)", "count_some(a)"),
+            OURS.replace("count_all", "count_other"),
+            TOUCHES,
+        ),
+        "with another signature": (
+            BODY.replace("count_all(a)", "count_some(a)").replace("a):", "a, b=1):"),
+            OURS.replace("a):", "a, b=2):"),
+            TOUCHES,
+            "a line that stands here is gone from `C.m`",
+        ),
+        "two of them": (
+            "class C:\n    def m(self, a):\n        return self.count_some(a)\n",
+            OURS.replace("return total", "self.total = total"),
+            MAY_BREAK,
+            "2 lines that stand here are gone from `C.m`",
+        ),
+    }
+)
+def test_lines_that_upstream_lost(after: str, ours: str, level: TouchLevel, *words: str) -> None:
+    check(BODY, after, USE_C + ours, level, *words)

@@ -16,6 +16,7 @@ from impact.contract.python.moves import Matches, Pair, Place, match_names
 from impact.contract.python.rows import compare_definitions, make_row
 from impact.contract.python.snapshots import OutlineLoader, Snapshot
 from impact.path_globs import PathGlobs
+from impact.python.fingerprint import hash_lines
 from impact.python.models import CallShape, DefinitionKind, ModuleOutline
 from impact.python.module_names import is_python, name_module
 from impact.python.outline import build_outline
@@ -46,13 +47,15 @@ _GENERATED = PathGlobs(
 _BUILD_FOLDERS = frozenset({"csrc", "cmake", "docker", "setup"})
 # the share of a module's names that go to one place for the module to have moved there
 _MIN_MODULE_SHARE = 0.6
+# lines of a function that are looked for in the team's
+_MAX_LINES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PythonChanges:
     """The changes of Python names, how upstream's own callers were changed, and how they call the names.
 
-    ``unlisted`` are changes for no table (``MergeContract``), ``unparsed`` the files that can't be parsed.
+    ``unlisted`` and ``lines`` are as in ``MergeContract``; ``unparsed`` are the files that can't be parsed.
     """
 
     changes: tuple[ContractChange, ...] = ()
@@ -60,6 +63,7 @@ class PythonChanges:
     calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
     unparsed: tuple[str, ...] = ()
     unlisted: tuple[ContractChange, ...] = ()
+    lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def compare_python(
@@ -82,6 +86,7 @@ def compare_python(
         list_call_shapes(changes, (each.new[0] for each in readable if each.new)),
         tuple(file.path for each in outlines for file in each.unparsed),
         tuple(dict.fromkeys(_fill_path(each, before, after) for each in unlisted)),
+        {name: lines for each in contract for name, lines in each.list_lost_lines()},
     )
 
 
@@ -95,6 +100,21 @@ class _OutlinePair:
         missing = [file for file, outline in sides if file and not outline]
         self.is_readable = not missing
         self.unparsed = [file for file in missing if not file.problem and name_module(file.path)]
+
+    def list_lost_lines(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Yield the functions that have another body now, each with the lines that are gone from it."""
+        if not (self.old and self.new and self.versions.old and self.versions.new):
+            return
+        texts = self.versions.old.text.split("\n"), self.versions.new.text.split("\n")
+        for name, old in self.old[0].definitions.items():
+            new = self.new[0].definitions.get(name)
+            if new and old.signature and old.body != new.body:
+                before, after = (
+                    hash_lines("\n".join(lines[each.line : each.end_line]))
+                    for lines, each in zip(texts, (old, new), strict=True)
+                )
+                if before - after:
+                    yield f"{self.old[0].module}.{name}", tuple(sorted(before - after)[:_MAX_LINES])
 
     @property
     def is_contract(self) -> bool:

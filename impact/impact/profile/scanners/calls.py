@@ -40,6 +40,8 @@ class Scanner(Protocol):
 
     def read_function(self, node: FunctionNode) -> tuple[Signature, str]: ...
 
+    def hash_lines(self, node: FunctionNode) -> tuple[str, ...]: ...
+
 
 class CallScanner:
     def __init__(self, scanner: Scanner) -> None:
@@ -101,7 +103,8 @@ class CallScanner:
             self._scanner.add(UseKind.PATCH, node, symbol, definitions=(replacement,) if replacement else ())
             return
         signature, body = self._scanner.read_function(function)
-        self._scanner.add(UseKind.PATCH, node, symbol, signature=signature, body=body)
+        lines = self._scanner.hash_lines(function)
+        self._scanner.add(UseKind.PATCH, node, symbol, signature=signature, body=body, lines=lines)
 
     def add_instance_patch(self, node: ast.expr, symbol: str | None, value: ast.expr | None) -> None:
         """Note that an attribute of an object is set, which replaces a method if it is set to a function."""

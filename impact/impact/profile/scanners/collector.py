@@ -42,6 +42,7 @@ class UseCollector:
         call: CallShape | None = None,
         signature: Signature | None = None,
         body: str = "",
+        lines: tuple[str, ...] = (),
         is_guarded: bool = False,
         is_guess: bool = False,
     ) -> None:
@@ -60,6 +61,7 @@ class UseCollector:
             call=call,
             signature=signature,
             body=body,
+            lines=lines,
             is_guarded=is_guarded,
             is_guess=is_guess,
             is_test=self.file.is_test,

@@ -60,10 +60,11 @@ class DefinitionWalk(BindingWalk):
         symbol = f"{self.scope.owner}.{node.name}"
         if is_method and self.class_ is not None and self.class_.bases:
             signature, body = self.read_function(node)
-            self.add(UseKind.OVERRIDE, node, symbol, signature=signature, body=body)
+            lines = self.hash_lines(node)
+            self.add(UseKind.OVERRIDE, node, symbol, signature=signature, body=body, lines=lines)
         sketch = sketch_function(node)
         if sketch and not self.collector.file.is_test:
-            self.add(UseKind.COPY, node, symbol, body=sketch)
+            self.add(UseKind.COPY, node, symbol, body=sketch, lines=self.hash_lines(node))
         if self.scope.parent is None or is_method:
             self.waiting.append((node, self.scope, self.class_, self.guards))
         else:

@@ -17,7 +17,7 @@ from impact.profile.scanners.scopes import Scope
 from impact.profile.scanners.settings import SettingScanner
 from impact.profile.symbols import name_expression, read_annotation
 from impact.python.expressions import SourceText
-from impact.python.fingerprint import drop_docstring, hash_code
+from impact.python.fingerprint import drop_docstring, hash_code, hash_lines
 from impact.python.models import CallShape, Signature
 from impact.python.module_names import name_module
 from impact.python.signatures import FunctionNode, read_signature
@@ -98,6 +98,11 @@ class FileWalk(ast.NodeVisitor):
 
     def read_function(self, node: FunctionNode) -> tuple[Signature, str]:
         return self.read_signature(node), hash_code(drop_docstring(node.body))
+
+    def hash_lines(self, node: FunctionNode) -> tuple[str, ...]:
+        """Return hashes of the lines of a function's body, by which those of upstream are found in it."""
+        text = self.source.get_lines(node.body[0].lineno, node.end_lineno or node.lineno)
+        return tuple(sorted(hash_lines(text)))
 
     def read_signature(self, node: FunctionNode) -> Signature:
         decorators = [name_expression(each) for each in node.decorator_list]

@@ -11,7 +11,7 @@ from impact.profile.models import Use, UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.rules.possible_calls import list_possible_calls
-from impact.touches.rules.verdicts import Verdict, quote_name
+from impact.touches.rules.verdicts import Verdict, judge_lost_lines, quote_name
 
 Counts = tuple[int, ...]
 _CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.POSSIBLE_CALL})
@@ -27,7 +27,9 @@ _BEHAVIOUR = {
 
 def judge_behaviour(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     for use in index.list_uses(change.name):
-        if use.kind in _BEHAVIOUR:
+        if lost := judge_lost_lines(change, use, contract):
+            yield lost
+        elif use.kind in _BEHAVIOUR:
             level, weight, reason = _BEHAVIOUR[use.kind]
             yield Verdict(use, level, weight, reason.format(quote_name(change)))
 

@@ -20,7 +20,7 @@ from impact.python.models import CallShape, ParameterKind, Signature
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.rules.possible_calls import list_possible_calls
-from impact.touches.rules.verdicts import Verdict, quote_name
+from impact.touches.rules.verdicts import Verdict, judge_lost_lines, quote_name
 
 _CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.NAMED, UseKind.POSSIBLE_CALL})
 _REPLACEMENTS = frozenset({UseKind.OVERRIDE, UseKind.PATCH})
@@ -168,7 +168,7 @@ def _judge_replacement(
         return Verdict(use, TouchLevel.MAY_BREAK, 0.5, reason)
     if extra := _find_unknown_parameter(old, new, own):
         return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream may pass `{extra}`, which this does not accept")
-    return Verdict(use, TouchLevel.TOUCHES, 0.25, changed)
+    return judge_lost_lines(change, use, contract) or Verdict(use, TouchLevel.TOUCHES, 0.25, changed)
 
 
 def _find_failing_call(

@@ -35,6 +35,15 @@ def quote_name(change: ContractChange) -> str:
     return f"`{'.'.join(name.split('.')[-parts:])}`"
 
 
+def judge_lost_lines(change: ContractChange, use: Use, contract: MergeContract) -> Verdict | None:
+    """Judge a function of the team that has lines which upstream's own lost; None if there are none."""
+    same = len(set(contract.lines.get(change.name, ())).intersection(use.lines))
+    lines = f"{same} lines that stand here are" if same > 1 else "a line that stands here is"
+    reason = f"{lines} gone from {quote_name(change)}"
+    level = TouchLevel.MAY_BREAK if same > 1 else TouchLevel.TOUCHES
+    return Verdict(use, level, 0.5, reason) if same else None
+
+
 # gives the verdicts on one change, for the uses that it concerns
 Rule = Callable[[ContractChange, MergeContract, ProfileIndex], Iterator[Verdict]]
 
