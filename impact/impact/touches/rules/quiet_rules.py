@@ -49,16 +49,16 @@ def judge_result(change: ContractChange, contract: MergeContract, index: Profile
 
 def _judge_given(name: str, use: Use, before: Counts, after: Counts, *, is_sure: bool) -> Verdict:
     """Judge a call by how many values it takes of those that it is given."""
-    taken = use.call.unpacked if use.call else 0
+    expected = use.call.unpacked if use.call else 0
     if not before or not any(after):
         level = TouchLevel.MAY_BREAK if use.kind is not UseKind.POSSIBLE_CALL else TouchLevel.NO
         return Verdict(use, level, 0.45, f"{name} returns something else")
-    if after == (taken,):
+    if after == (expected,):
         return Verdict(use, TouchLevel.NO, 0.1, f"{name} returns what this expects")
     reason = f"{name} returns {' or '.join(map(str, after))} values now"
-    if before != (taken,):
+    if before != (expected,):
         return Verdict(use, TouchLevel.TOUCHES if is_sure else TouchLevel.NO, 0.2, reason)
-    if is_sure and taken not in after and 0 not in after:
+    if is_sure and expected not in after and 0 not in after:
         return Verdict(use, TouchLevel.BREAKS, 0.9, reason)
     return Verdict(use, TouchLevel.MAY_BREAK, 0.5, reason)
 
