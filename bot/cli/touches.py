@@ -33,12 +33,14 @@ from bot.features.touches import terminal
 from bot.features.touches.upgrade_view import render_upgrade
 from bot.platform.git.reading import open_clone_trees
 from bot.settings import load_settings
+from impact.checker.diagnostics import NOT_CHECKED
+from impact.checker.states import check_way
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.tree_scan import scan_clone
+from impact.clones.tree_scan import read_tree, scan_clone
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.documents import describe_evaluation
@@ -210,6 +212,13 @@ def _read_text(trace: IO[str]) -> str:
     "--package", "packages", metavar="NAME", multiple=True, help="Upstream package. Default: its own ones."
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: that of the clone's origin.")
+@click.option(
+    "--checker/--no-checker",
+    "has_checker",
+    default=True,
+    show_default=True,
+    help="Have a type checker judge beside the rules, where --profile is a clone and it is installed.",
+)
 @out_option
 def upgrade_command(
     start: str,
@@ -221,6 +230,7 @@ def upgrade_command(
     at: str,
     packages: tuple[str, ...],
     repo: str | None,
+    has_checker: bool,
     out: Path | None,
 ) -> None:
     """Plan the way from a pin to a later commit: what is different at its end, by file of ours.
@@ -238,7 +248,11 @@ def upgrade_command(
             reader = CloneUpgradeReader(trees, repository, show, find_kept_readings(os.environ))
             way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
-        text = render_upgrade(build_upgrade_plan(way, index), way.url, start)
+        checked = NOT_CHECKED
+        if has_checker and Path(profile_text).is_dir():
+            with open_clone_trees(Path(profile_text)) as team:
+                checked = check_way(trees, read_tree(team, profile.commit), packages, way.commits)
+        text = render_upgrade(build_upgrade_plan(way, index, checked), way.url, start)
     if out:
         write_text(out, text)
     else:
@@ -319,6 +333,7 @@ def touches_group() -> None:
 @make_branch_option("--upstream-branch", " of the upstream clone")
 @make_branch_option("--downstream-branch", " of the downstream clone")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
+@click.option("--checker", "has_checker", is_flag=True, help="Have a type checker judge beside the rules.")
 @json_option
 def evaluate_command(
     upstream: Path,
@@ -334,6 +349,7 @@ def evaluate_command(
     upstream_branch: str | None,
     downstream_branch: str | None,
     processes: int,
+    has_checker: bool,
     for_scripts: bool,
 ) -> None:
     """Replay the past: judge each upstream merge by the downstream tree that met it, and measure the result.
@@ -354,6 +370,7 @@ def evaluate_command(
         windows == _AUTO,
         parse_truth(_read_list(truth)) if truth else None,
         processes,
+        has_checker,
     )
     with show_progress_bar("merge", "Merges") as show:
         evaluation = evaluate_touches(clones, options, show)

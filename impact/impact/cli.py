@@ -14,12 +14,14 @@ from typing import IO, Any, TypeVar
 import click
 
 from impact import documents
+from impact.checker.diagnostics import NOT_CHECKED
+from impact.checker.states import check_merges, check_way
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.tree_scan import ScanSource, scan_clone, scan_tree
+from impact.clones.tree_scan import ScanSource, read_tree, scan_clone, scan_tree
 from impact.clones.windows import parse_windows
 from impact.contract.table import CloneContracts, list_net_rows, list_rows, select_rows
 from impact.errors import ImpactError, UsageError
@@ -95,6 +97,13 @@ _profile = _add_options(
     click.option("--at", metavar="COMMIT", default="", help="Commit of the downstream. Default: its newest."),
     _packages,
 )
+_checker = click.option(
+    "--checker/--no-checker",
+    "has_checker",
+    default=True,
+    show_default=True,
+    help="Have a type checker judge beside the rules, where --downstream is a clone and it is installed.",
+)
 
 
 @main.command("contract")
@@ -148,6 +157,7 @@ def print_scan(
 @_dates
 @_repo
 @_branch
+@_checker
 def print_touches(
     upstream: Path,
     profile_file: Path | None,
@@ -158,19 +168,25 @@ def print_touches(
     until: str,
     repo: str | None,
     branch: str | None,
+    *,
+    has_checker: bool,
 ) -> None:
     """Print which merges of some dates touch a profile, and where."""
     with open_clone_trees(upstream, branch) as trees:
         reader = CloneUpgradeReader(trees)
         contracts = _read_contracts(trees, since, until, repo)
         before = contracts.merges[0].parent or contracts.merges[0].contract.commit
-        profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(before))
+        packages = packages or reader.detect_packages(before)
+        profile = _load_profile(profile_file, downstream, at, packages)
         linked = reader.link_profile(profile, before)
-    _print(
-        documents.describe_touches(
-            judge_merges(profile.name, linked, [each.contract for each in contracts.merges])
-        )
-    )
+        merges = [(each.parent, each.contract.commit) for each in contracts.merges if each.parent]
+        checked = NOT_CHECKED
+        if downstream and has_checker:
+            with open_clone_trees(downstream) as team:
+                files = read_tree(team, profile.commit)
+                checked = check_merges(trees, files, packages, merges, _ignore_progress)
+    report = judge_merges(profile.name, linked, [each.contract for each in contracts.merges], checked=checked)
+    _print(documents.describe_touches(report))
 
 
 @main.command("broke")
@@ -221,6 +237,7 @@ def print_suspects(
 @_profile
 @_repo
 @_branch
+@_checker
 def print_upgrade(
     upstream: Path,
     start: str,
@@ -231,15 +248,22 @@ def print_upgrade(
     packages: tuple[str, ...],
     repo: str | None,
     branch: str | None,
+    *,
+    has_checker: bool,
 ) -> None:
     """Print what the way from a pin to a later commit takes, by file of the profile."""
     with open_clone_trees(upstream, branch) as trees:
         kept = find_kept_readings(os.environ)
         reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None, kept=kept)
-        profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(start))
+        packages = packages or reader.detect_packages(start)
+        profile = _load_profile(profile_file, downstream, at, packages)
         way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
-    _print(documents.describe_plan(build_upgrade_plan(way, index)))
+        checked = NOT_CHECKED
+        if downstream and has_checker:
+            with open_clone_trees(downstream) as team:
+                checked = check_way(trees, read_tree(team, profile.commit), packages, way.commits)
+    _print(documents.describe_plan(build_upgrade_plan(way, index, checked)))
 
 
 @main.command("evaluate")
@@ -258,6 +282,7 @@ def print_upgrade(
 @click.option("--upstream-branch", metavar="NAME", help="Branch of upstream. Default: the default one.")
 @click.option("--downstream-branch", metavar="NAME", help="Branch of the downstream. Default: the default one.")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
+@click.option("--checker", "has_checker", is_flag=True, help="Have a type checker judge beside the rules.")
 def print_evaluation(
     upstream: Path,
     downstream: Path,
@@ -270,6 +295,8 @@ def print_evaluation(
     upstream_branch: str | None,
     downstream_branch: str | None,
     processes: int,
+    *,
+    has_checker: bool,
 ) -> None:
     """Replay the past of two clones, and print how well touches said what the downstream adapted to."""
     clones = ReplayClones(
@@ -287,6 +314,7 @@ def print_evaluation(
         windows == _AUTO,
         parse_truth(_read_file(truth)) if truth else None,
         processes,
+        has_checker,
     )
     _print(documents.describe_evaluation(evaluate_touches(clones, options, _ignore_progress)))
 

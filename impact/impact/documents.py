@@ -50,7 +50,12 @@ def describe_touches(report: TouchReport) -> Document:
             "touches": [_describe_touch(touch, touch.use) | _list_uses(touch.uses) for touch in merge.touches],
         }
 
-    facts = {"profile": report.profile, "merges": report.merges, "uses": report.uses}
+    facts = {
+        "profile": report.profile,
+        "merges": report.merges,
+        "uses": report.uses,
+        "judges": report.judges,
+    }
     return report.touching.to_document("touching", describe) | facts | _list_unread(report.touching.coverage)
 
 
@@ -77,6 +82,7 @@ def describe_plan(plan: UpgradePlan) -> Document:
         "end": plan.end,
         "merges": plan.merges,
         "uses": plan.uses,
+        "judges": plan.judges,
         "undone": coverage.qualify_count(plan.undone),
         "stops": [_describe_stop(stop) for stop in plan.stops],
         "deprecations": [_describe_deprecation(each) for each in plan.deprecations],

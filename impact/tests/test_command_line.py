@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from impact.cli import main
 from impact.testing.checks import check_rows
-from impact.testing.clones import BEGIN, building, needs_git
+from impact.testing.clones import BEGIN, building, needs_checker, needs_git
 from impact.text.strings import escape_invisible
 
 pytestmark = needs_git
@@ -103,8 +103,48 @@ def test_touches_say_which_merges_break_a_profile(clones: Path, tmp_path: Path) 
 
 def test_touches_take_a_clone_in_place_of_a_profile(clones: Path) -> None:
     at = find_commit(clones / "ours", "Serve")
-    report = run("touches", "--upstream", clones / "engine", "--downstream", clones / "ours", "--at", at, *DATES)
+    report = run(*_touches(clones, at))
     assert {merge["pr"] for merge in report["touching"]} >= {2, 3}
+    alone = run(*_touches(clones, at), "--no-checker")
+    assert alone["judges"] == "The rules judged alone: no clone of your code is at hand."
+
+
+@needs_checker
+def test_a_type_checker_judges_a_clone_beside_the_rules(clones: Path) -> None:
+    at = find_commit(clones / "ours", "Serve")
+    report = run(*_touches(clones, at))
+    assert report["judges"] == "A type checker judged beside the rules, in 1 of your files."
+    # both say it of each: nothing is more certain, and nothing is said twice
+    breaking = [
+        (
+            merge["pr"],
+            [use["line"] for each in merge["touches"] if each["level"] == "breaks" for use in each["uses"]],
+        )
+        for merge in report["touching"]
+        if merge["level"] == "breaks"
+    ]
+    assert sorted(breaking) == [(2, [6]), (3, [1, 5])]
+    first = find_commit(clones / "engine", "Begin (#1)")
+    way: list[str | Path] = [
+        "--upstream",
+        clones / "engine",
+        "--from",
+        first,
+        "--downstream",
+        clones / "ours",
+        "--at",
+        at,
+    ]
+    plan = run("upgrade", *way)
+    assert (plan["judges"], [work["level"] for work in plan["files"]]) == (report["judges"], ["breaks"])
+    dates = ["--since", "2025-01-06", "--until", "2025-01-07"]
+    clones_of_both: list[str | Path] = ["--upstream", clones / "engine", "--downstream", clones / "ours"]
+    levels = run("evaluate", *clones_of_both, *dates, "--processes", "1", "--checker")["levels"]
+    assert levels == run("evaluate", *clones_of_both, *dates, "--processes", "1")["levels"]
+
+
+def _touches(clones: Path, at: str) -> list[str | Path]:
+    return ["touches", "--upstream", clones / "engine", "--downstream", clones / "ours", "--at", at, *DATES]
 
 
 def test_broke_names_the_merge_behind_an_error(clones: Path, tmp_path: Path) -> None:

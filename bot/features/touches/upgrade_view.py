@@ -81,6 +81,7 @@ def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
     body = files.render(lambda sentence: f"{escape_line(sentence)}\n", show, _describe_nothing(plan))
     body += rest if files.is_empty else []
     unread = [f"- {write_code(file.path)}: {escape_line(file.reason)}" for file in files.coverage.files]
+    body += [f"{escape_line(plan.judges)}\n"] if plan.judges else []
     return "\n".join([title, *body, *_make_part("## Not read\n", unread, _MAX_UNREAD)]) + "\n"
 
 

@@ -29,7 +29,7 @@ from impact.git.clone_trees import CloneTrees, TreesOpener
 from impact.repository import Repository
 
 Progress = Callable[[int, int], None]
-_ReplayArguments = tuple["ReplayClones", str, Sequence[str]]
+_ReplayArguments = tuple["ReplayClones", str, Sequence[str], bool]
 # a process reads both trees before its first window: fewer windows are not worth it
 _LEAST_SHARE = 4
 
@@ -57,7 +57,8 @@ class ReplayClones:
 class ReplayOptions:
     """What to replay. ``pins`` are windows of their own; with ``finds_pins``, those of the downstream's history.
 
-    Without ``truth``, it is read from the downstream's commit messages. ``name`` is that of the profile.
+    Without ``truth``, it is read from the downstream's commit messages. ``name`` is that of the profile. With
+    ``has_checker``, a type checker judges each merge beside the rules.
     """
 
     dates: EvaluationWindow
@@ -66,6 +67,7 @@ class ReplayOptions:
     finds_pins: bool = False
     truth: TouchTruth | None = None
     processes: int = 2
+    has_checker: bool = False
 
 
 def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Progress) -> TouchEvaluation:
@@ -137,7 +139,7 @@ def _replay(
     """Return the results of all windows, from as many processes as are worth it."""
     total = sum(len(task.merges) for task in tasks)
     processes = max(1, min(options.processes, len(tasks) // _LEAST_SHARE))
-    arguments = (clones, options.name, packages)
+    arguments = (clones, options.name, packages, options.has_checker)
     results: list[WindowResult] = []
     for result in _replay_here(arguments, tasks) if processes == 1 else _replay_apart(arguments, tasks, processes):
         results.append(result)
@@ -167,14 +169,20 @@ def _replay_apart(
 _OWN_REPLAY: list[Replay] = []
 
 
-def _start_process(clones: ReplayClones, name: str, packages: Sequence[str]) -> None:
+def _start_process(*arguments: *_ReplayArguments) -> None:
     # what is open ends with the process
-    _OWN_REPLAY.append(_open_replay(ExitStack(), clones, name, packages))
+    _OWN_REPLAY.append(_open_replay(ExitStack(), *arguments))
 
 
 def _replay_in_process(task: WindowTask) -> WindowResult:
     return _OWN_REPLAY[0].replay_window(task)
 
 
-def _open_replay(stack: ExitStack, clones: ReplayClones, name: str, packages: Sequence[str]) -> Replay:
-    return Replay(*clones.open_both(stack), name, packages)
+def _open_replay(
+    stack: ExitStack,
+    clones: ReplayClones,
+    name: str,
+    packages: Sequence[str],
+    has_checker: bool,  # noqa: FBT001 (the last of the arguments that another process gets)
+) -> Replay:
+    return Replay(*clones.open_both(stack), name, packages, has_checker=has_checker)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from impact.checker.diagnostics import Witness
 from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.replay_cache import FileCache
 from impact.clones.upstream_line import CloneMerge, is_relevant
@@ -56,9 +57,9 @@ class ProfileJudge:
         )
         return ProfileIndex(link_profile(profile, UpstreamIndex(self._extractor.tree.load_outline)))
 
-    def judge(self, merge: CloneMerge, index: ProfileIndex) -> MergeTouches:
+    def judge(self, merge: CloneMerge, index: ProfileIndex, witness: Witness | None = None) -> MergeTouches:
         """Return what a merge means for a profile. It is the next one on its line, or reading it takes longer."""
-        return judge_merge(self._extractor.extract(merge), index)
+        return judge_merge(self._extractor.extract(merge), index, witness)
 
     def _scan(self, file: SourceFile) -> FileUses:
         if file.problem:

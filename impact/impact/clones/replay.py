@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC
 
+from impact.checker.diagnostics import Witness
+from impact.checker.states import CheckedStates
 from impact.clones.line_changes import LineChanges
 from impact.clones.profile_judge import (
     DownstreamCommit,
@@ -47,8 +50,18 @@ class WindowResult:
 class Replay:
     """Replay of windows one after the other, which keeps what it read of each content."""
 
-    def __init__(self, upstream: CloneTrees, downstream: CloneTrees, name: str, packages: Sequence[str]) -> None:
+    def __init__(
+        self,
+        upstream: CloneTrees,
+        downstream: CloneTrees,
+        name: str,
+        packages: Sequence[str],
+        *,
+        has_checker: bool = False,
+    ) -> None:
         self._judge = ProfileJudge(upstream, downstream, name, packages)
+        self._upstream = upstream
+        self._has_checker = has_checker
         self._downstream = downstream
         self._packages = tuple(packages)
         self._imports = FileCache(downstream, self._list_imports)
@@ -62,14 +75,25 @@ class Replay:
             DownstreamCommit(window.downstream, task.merges[0].commit.committed_at, files), window.upstream
         )
         changes = LineChanges(self._downstream, files, self._downstream.list_files(window.later))
-        cases = tuple(self._judge_merge(task.number, merge, names, index, changes) for merge in task.merges)
+        with ExitStack() as stack:
+            states = stack.enter_context(self._open_states(files)) if self._has_checker else None
+            cases = tuple(
+                self._judge_merge(task.number, merge, names, index, changes, states) for merge in task.merges
+            )
         return WindowResult(task.number, _summarize(window, index.profile.uses, changes, len(cases)), cases)
 
     def _judge_merge(
-        self, window: int, merge: CloneMerge, names: frozenset[str], index: ProfileIndex, changes: LineChanges
+        self,
+        window: int,
+        merge: CloneMerge,
+        names: frozenset[str],
+        index: ProfileIndex,
+        changes: LineChanges,
+        states: CheckedStates | None,
     ) -> TouchCase:
         commit = merge.commit
-        touches = self._judge.judge(merge, index)
+        witness = Witness(states.list_findings(merge.parent, commit.sha), states.paths) if states else None
+        touches = self._judge.judge(merge, index, witness)
         first = touches.touches[0] if touches.touches else None
         lines = {(use.path, use.line) for use in list_hit_uses(touches)}
         return TouchCase(
@@ -85,6 +109,10 @@ class Replay:
             len(lines),
             sum(changes.has_changed(*line) for line in lines),
         )
+
+    def _open_states(self, files: Mapping[str, str]) -> CheckedStates:
+        versions = (BlobVersion(path, blob) for path, blob in files.items() if path.endswith(".py"))
+        return CheckedStates(self._upstream, map(self._downstream.read_file, versions), self._packages)
 
     def _collect_imports(self, files: Mapping[str, str]) -> frozenset[str]:
         """Return the upstream names that the tree imports."""

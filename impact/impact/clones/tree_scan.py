@@ -142,10 +142,15 @@ def scan_clone(
     if not sha:
         raise UsageError(f"There is no commit {quote_input(commit)} in the clone of {quote_input(name)}.")
     listed = trees.list_files(sha)
-    files = (trees.read_file(BlobVersion(path, blob)) for path, blob in listed.items())
+    files = read_tree(trees, sha)
     readable = (file for file in files if not file.problem)
     scans = _scan_files(readable, packages, lambda done: progress(done, len(listed)), kept)
     return build_profile(name, name, sha, now, packages, scans)
+
+
+def read_tree(trees: CloneTrees, commit: str) -> Iterator[SourceFile]:
+    """Yield the files of a clone at a commit, with texts or problems."""
+    return (trees.read_file(BlobVersion(path, blob)) for path, blob in trees.list_files(commit).items())
 
 
 def _scan_files(

@@ -8,12 +8,17 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import IO
 
 import pytest
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="the git program is not here")
+
+needs_checker = pytest.mark.skipif(
+    not list(distributions(name="pyrefly")), reason="the type checker has no wheel here"
+)
 
 BEGIN = datetime(2025, 1, 6, 12, 0, tzinfo=UTC)
 _KEPT = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}

@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Witness
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract, cover_contracts
 from impact.contract.python.callers import get_called_name
 from impact.coverage import COMPLETE, Coverage, CoveredList
 from impact.errors import attempt_all
 from impact.profile.models import Profile
 from impact.touches.actions import describe_action
+from impact.touches.agreement import list_alone, weigh_touches
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.ranking import LEAST_CHANCE, estimate_chance
@@ -36,12 +38,16 @@ _RULES: dict[ChangeKind, Rule] = {
 }
 
 
-def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
+def judge_merge(contract: MergeContract, index: ProfileIndex, witness: Witness | None = None) -> MergeTouches:
     """Return what a merge means for a profile, its touches strongest first.
 
-    A merge that only touches, and that hardly anybody would adapt to, has the level NO and no touches.
+    A merge that only touches, and that hardly anybody would adapt to, has the level NO and no touches. A
+    ``witness`` is what a type checker says of the same merge.
     """
     every = _list_every(contract, index)
+    if witness:
+        weighed = tuple(weigh_touches(every, witness))
+        every = tuple(sorted((*weighed, *list_alone(witness, weighed, contract, index)), key=_get_order))
     chance, touches = estimate_chance(contract, every, index), tuple(_tell_once(every))
     level = max((each.level for each in touches), default=TouchLevel.NO)
     if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
@@ -50,7 +56,11 @@ def judge_merge(contract: MergeContract, index: ProfileIndex) -> MergeTouches:
 
 
 def judge_merges(
-    name: str, profile: Profile, contracts: Sequence[MergeContract], coverage: Coverage = COMPLETE
+    name: str,
+    profile: Profile,
+    contracts: Sequence[MergeContract],
+    coverage: Coverage = COMPLETE,
+    checked: CheckedMerges = NOT_CHECKED,
 ) -> TouchReport:
     """Return what merges mean for a profile of a name: those that touch it, strongest and newest first.
 
@@ -59,7 +69,7 @@ def judge_merges(
     index = ProfileIndex(profile)
 
     def judge_all(merges: Sequence[MergeContract]) -> list[MergeTouches]:
-        return [judge_merge(contract, index) for contract in merges]
+        return [judge_merge(each, index, checked.get_witness(each.commit)) for each in merges]
 
     judged, failed = attempt_all(judge_all, contracts, lambda contract: f"#{contract.number}")
     touching = (merge for merge in judged if merge.level > TouchLevel.NO)
@@ -71,6 +81,7 @@ def judge_merges(
             tuple(sorted(touching, key=lambda merge: merge.sort_key)),
             coverage + cover_contracts(contracts, failed) + index.profile.coverage,
         ),
+        checked.sentence,
     )
 
 

@@ -95,10 +95,11 @@ class MergeTouches:
 class TouchReport:
     """What the merges of some days mean for a profile: those that touch it, strongest first.
 
-    ``merges`` were judged against ``uses`` uses.
+    ``merges`` were judged against ``uses`` uses. ``judges`` is a sentence on who judged.
     """
 
     profile: str
     merges: int
     uses: int
     touching: CoveredList[MergeTouches] = field(default_factory=CoveredList)
+    judges: str = ""

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
+from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Witness
 from impact.contract.deprecations import Deprecation
 from impact.contract.models import MergeContract, cover_contracts
-from impact.contract.net_changes import NetChange, build_net_contracts, compute_net_changes
+from impact.contract.net_changes import MergeReference, NetChange, build_net_contracts, compute_net_changes
 from impact.coverage import COMPLETE, Coverage, CoveredList
 from impact.errors import attempt_all
 from impact.history.merges import WrittenMerge
 from impact.history.outcomes import MergeOutcome
 from impact.history.reverts import Revert
 from impact.profile.models import Use
+from impact.touches.agreement import list_alone, weigh_touches
 from impact.touches.deprecations import UsedDeprecation, find_uses
 from impact.touches.judgement import judge_merge
 from impact.touches.models import Touch, TouchLevel
@@ -61,7 +64,7 @@ class UpgradePlan:
     """The way from ``start`` to ``end``, two commits with ``merges`` between them.
 
     ``undone`` names changed on the way alone; ``uses`` is how many uses were looked at. ``regressions``
-    are merges on the way that were repaired or reverted only after ``end``.
+    are merges on the way that were repaired or reverted only after ``end``. ``judges`` says who judged.
     """
 
     profile: str
@@ -74,6 +77,7 @@ class UpgradePlan:
     undone: int = 0
     deprecations: tuple[UsedDeprecation, ...] = ()
     regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
+    judges: str = ""
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -100,13 +104,20 @@ class UpgradeRange:
     # of what else was to be read, such as lists of days
     coverage: Coverage = COMPLETE
 
+    @property
+    def commits(self) -> tuple[str, ...]:
+        """The start and each commit after it, in order."""
+        return self.start, *(each.commit for each in self.contracts)
 
-def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
+
+def build_upgrade_plan(
+    way: UpgradeRange, index: ProfileIndex, checked: CheckedMerges = NOT_CHECKED
+) -> UpgradePlan:
     """Judge the net changes of a range against a profile, and sort them by the team's files."""
 
     def read_way(contracts: Sequence[MergeContract]) -> tuple[tuple[UpgradeItem, ...], int]:
         net = compute_net_changes(contracts, way.reverts)
-        return tuple(_list_items(contracts, net, index)), _count_undone(contracts, net)
+        return tuple(_list_items(contracts, net, index, checked)), _count_undone(contracts, net)
 
     (items, undone), failed = attempt_all(read_way, way.contracts, lambda contract: f"#{contract.number}")
     coverage = way.coverage + cover_contracts(way.contracts, failed) + index.profile.coverage
@@ -121,21 +132,41 @@ def build_upgrade_plan(way: UpgradeRange, index: ProfileIndex) -> UpgradePlan:
         undone,
         tuple(each for each in find_uses(way.deprecations, index) if each.uses),
         way.regressions,
+        checked.sentence,
     )
 
 
 def _list_items(
-    contracts: Sequence[MergeContract], net: Sequence[NetChange], index: ProfileIndex
+    contracts: Sequence[MergeContract], net: Sequence[NetChange], index: ProfileIndex, checked: CheckedMerges
 ) -> Iterator[UpgradeItem]:
     by_change = {(each.last_merge.number, each.change): each for each in net}
-    for contract in build_net_contracts(contracts, net):
-        for touch in judge_merge(contract, index).touches:
-            by_path: dict[str, list[Use]] = defaultdict(list)
-            for use in touch.uses:
-                by_path[use.path].append(use)
-            for uses in by_path.values():
-                ordered = sorted(uses, key=lambda use: use.line)
-                yield UpgradeItem(by_change[contract.number, touch.change], touch, tuple(ordered))
+    touches = [
+        (by_change[contract.number, touch.change], touch)
+        for contract in build_net_contracts(contracts, net)
+        for touch in judge_merge(contract, index).touches
+    ]
+    if not checked.alone:
+        # a change is listed with the merge that made it last, which need not be the one from which on a use fails
+        every = Witness(tuple(chain.from_iterable(checked.findings.values())), checked.paths)
+        touches = [(each, weighed) for each, touch in touches for weighed in weigh_touches([touch], every)]
+        touches += _list_checked(contracts, checked, [touch for _, touch in touches], index)
+    for change, touch in touches:
+        by_path: dict[str, list[Use]] = defaultdict(list)
+        for use in touch.uses:
+            by_path[use.path].append(use)
+        for uses in by_path.values():
+            yield UpgradeItem(change, touch, tuple(sorted(uses, key=lambda use: use.line)))
+
+
+def _list_checked(
+    contracts: Sequence[MergeContract], checked: CheckedMerges, touches: Sequence[Touch], index: ProfileIndex
+) -> Iterator[tuple[NetChange, Touch]]:
+    """Yield what the checker alone says, with the merge that it follows from."""
+    for at, contract in enumerate(contracts):
+        witness = checked.get_witness(contract.commit)
+        for touch in list_alone(witness, touches, contract, index) if witness else ():
+            merge = MergeReference(at, contract.number, contract.commit, contract.merged_at, contract.title)
+            yield NetChange(touch.change, (merge,)), touch
 
 
 def _group_by_file(items: Iterable[UpgradeItem]) -> tuple[FileWork, ...]:

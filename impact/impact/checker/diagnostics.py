@@ -1,0 +1,252 @@
+"""What a type checker says of a tree before and after a merge, and what of it is new and fails at run time."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from impact.errors import ImpactError
+from impact.profile.file_uses import is_test
+from impact.profile.models import MAX_LINE_LENGTH, Use, UseKind
+from impact.python.parsing import parse_source
+from impact.text.strings import collapse_lines, truncate_text
+
+# what it says where a method overrides another one: that it no longer does is told by its end
+OVERRIDES = "missing-override-decorator"
+# each kind that is asked for, with the use that it is about. They are those of one version: another one has others
+KINDS: Mapping[str, UseKind] = {
+    "missing-import": UseKind.IMPORT,
+    "missing-module-attribute": UseKind.IMPORT,
+    "missing-attribute": UseKind.READ,
+    "missing-attribute-patch-target": UseKind.PATCH,
+    "unknown-name": UseKind.READ,
+    "missing-argument": UseKind.CALL,
+    "unexpected-keyword": UseKind.CALL,
+    "unexpected-positional-argument": UseKind.CALL,
+    "bad-argument-count": UseKind.CALL,
+    "bad-keyword-argument": UseKind.CALL,
+    "no-matching-overload": UseKind.CALL,
+    "not-callable": UseKind.CALL,
+    "not-async": UseKind.CALL,
+    "unused-coroutine": UseKind.CALL,
+    "bad-instantiation": UseKind.CALL,
+    "bad-unpacking": UseKind.CALL,
+    "not-iterable": UseKind.READ,
+    "invalid-inheritance": UseKind.SUBCLASS,
+    "implicit-abstract-class": UseKind.SUBCLASS,
+    "bad-override": UseKind.OVERRIDE,
+    "bad-override-param-name": UseKind.OVERRIDE,
+    OVERRIDES: UseKind.OVERRIDE,
+    "bad-assignment": UseKind.PATCH,
+}
+# what it says unasked: of a file that it can't parse, of its own defects, and lesser parts of the kinds above
+_UNASKED = frozenset(
+    "invalid-syntax parse-error internal-error bad-override-mutable-attribute bad-param-name-override"
+    " direct-abstract-base-instantiation".split()
+)
+# kinds of which the texts after the first line, with the types, say whether it is another one
+_TOLD_BY_TYPES = frozenset({"bad-override", "bad-override-param-name", "bad-assignment"})
+_TYPES = re.compile(r"`(\(.*?\) -> .*?)`,? (?:which )?is not assignable to .*?`(\(.*\) -> .*?)`", re.S)
+_NAME = re.compile(r"`([A-Za-z_][\w.]*)`")
+# a value that may be None fails only where it is
+_ONLY_NONE = re.compile(r"`(?:NoneType|None)`")
+# what holds no other statement
+_PLAIN = (ast.expr, ast.alias, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAssign, ast.Expr)
+_MAX_MESSAGE, _MAX_DIAGNOSTICS = 240, 200_000
+
+
+class CheckerError(ImpactError):
+    """What the checker gave is not what its version gives, so that nothing of it can be relied on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What the checker says of lines of a file, which count from 1. ``details`` are further lines on the types."""
+
+    kind: str
+    path: str
+    line: int
+    message: str
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A use that fails only after a merge, as the checker says it. ``names`` are those that it speaks of.
+
+    ``lines`` are where the expressions begin that the use is a part of.
+    """
+
+    kind: str
+    use: Use
+    message: str
+    names: tuple[str, ...] = ()
+    lines: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What the checker found of a merge, and the files of the team that it looked at."""
+
+    findings: tuple[Finding, ...]
+    paths: Collection[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMerges:
+    """What the checker found, by the commit of a merge. ``alone`` says as a clause why the rules judge alone."""
+
+    findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    paths: Collection[str] = ()
+    alone: str = ""
+
+    def get_witness(self, commit: str) -> Witness | None:
+        """Return what the checker says of a merge; None where it was not asked."""
+        return None if self.alone else Witness(self.findings.get(commit, ()), self.paths)
+
+    @property
+    def sentence(self) -> str:
+        """Who judged, for a person."""
+        if self.alone:
+            return f"The rules judged alone: {self.alone}."
+        return f"A type checker judged beside the rules, in {len(self.paths):,} of your files."
+
+
+# where only a profile of a tree is at hand
+NOT_CHECKED = CheckedMerges(alone="no clone of your code is at hand")
+
+
+def parse_output(data: bytes) -> tuple[Diagnostic, ...]:
+    """Read the checker's JSON. Raises CheckerError for a kind that is not known, or another form."""
+    try:
+        rows = json.loads(data)["errors"]
+        read = tuple(map(_read_row, rows[:_MAX_DIAGNOSTICS]))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CheckerError(
+            "The type checker gave no list of diagnostics: is another version installed?"
+        ) from error
+    unknown = sorted({each.kind for each in read} - KINDS.keys() - _UNASKED)
+    if unknown:
+        raise CheckerError(
+            f"The type checker gave diagnostics of the unknown kind {unknown[0]!r}: impact knows those of one "
+            "version alone, which `pip install prdigest-impact[checker]` installs."
+        )
+    return tuple(each for each in read if each.kind in KINDS)
+
+
+def _read_row(row: Mapping[str, object]) -> Diagnostic:
+    kind, path, line = row["name"], row["path"], row["line"]
+    texts = row["concise_description"], row["description"]
+    if not isinstance(kind, str) or not isinstance(path, str) or not isinstance(line, int):
+        raise TypeError
+    message, details = (str(text) for text in texts)
+    return Diagnostic(kind, path, line, message, details if kind in _TOLD_BY_TYPES else "")
+
+
+def find_new(
+    before: Iterable[Diagnostic], after: Iterable[Diagnostic], texts: Mapping[str, str]
+) -> tuple[Finding, ...]:
+    """Return what fails only after a merge. ``texts`` are the team's files, which are the same on both sides."""
+    old, new = ({_identify(each): each for each in side} for side in (before, after))
+    fresh = [each for key, each in new.items() if key not in old and each.kind != OVERRIDES and _is_sure(each)]
+    gone = (each for key, each in old.items() if key not in new and each.kind == OVERRIDES)
+    lost = _list_lost_overrides(list(gone), new.values(), fresh)
+    by_line: dict[tuple[str, int, UseKind], Finding] = {}
+    for each in (*fresh, *lost):
+        finding = _build_finding(each, texts.get(each.path, ""))
+        by_line.setdefault((each.path, each.line, finding.use.kind), finding)
+    return tuple(by_line.values())
+
+
+def _identify(diagnostic: Diagnostic) -> tuple[str, int, str, str]:
+    """Return what makes it the same one after a merge: of an override, the parameters and no other types."""
+    types = _read_types(diagnostic)
+    text = " / ".join(types) if types else diagnostic.message
+    return diagnostic.path, diagnostic.line, diagnostic.kind, text
+
+
+def _is_sure(diagnostic: Diagnostic) -> bool:
+    """Return whether it fails when it is run: other annotations alone do not."""
+    if diagnostic.kind in _TOLD_BY_TYPES:
+        types = _read_types(diagnostic)
+        return types[0] != types[1] if types else diagnostic.kind == "bad-override-param-name"
+    return not _ONLY_NONE.search(diagnostic.message)
+
+
+def _read_types(diagnostic: Diagnostic) -> tuple[str, str] | None:
+    """Return the parameters of the team's function and of upstream's; None where these are no two functions."""
+    match = _TYPES.search(diagnostic.details)
+    return (_list_parameters(match[1]), _list_parameters(match[2])) if match else None
+
+
+def _list_parameters(function: str) -> str:
+    """Return ``(a, b=…)`` of ``(a: int, b: str = 'x') -> bool``."""
+    kept, depth, is_name = [], 0, True
+    for char in function:
+        depth += (char in "([{") - (char in ")]}")
+        if depth == 0:
+            break
+        if depth == 1 and char == ",":
+            kept.append(",")
+            is_name = True
+        elif depth == 1 and is_name and char in ":=":
+            is_name = False
+        elif depth == 1 and char == "=":
+            kept.append("=")
+        if is_name and depth == 1 and char not in ", (":
+            kept.append(char)
+    return "".join(kept)
+
+
+def _list_lost_overrides(
+    gone: Sequence[Diagnostic], after: Iterable[Diagnostic], fresh: Iterable[Diagnostic]
+) -> Iterator[Diagnostic]:
+    """Yield the methods that override nothing any more, in classes whose bases are all still known."""
+    known = {(each.path, _name_class(each)) for each in after if each.kind == OVERRIDES}
+    broken = {each.path for each in fresh if each.kind in ("missing-import", "missing-module-attribute")}
+    for each in gone:
+        if (each.path, _name_class(each)) in known or (len(gone) == 1 and each.path not in broken):
+            member = next(iter(_NAME.findall(each.message)), "the method")
+            yield Diagnostic(each.kind, each.path, each.line, f"`{member}` overrides nothing any more")
+
+
+def _name_class(diagnostic: Diagnostic) -> str:
+    return next(iter(_NAME.findall(diagnostic.message)), "").rpartition(".")[0]
+
+
+def _build_finding(diagnostic: Diagnostic, text: str) -> Finding:
+    details = diagnostic.details.partition("Signature")[0]
+    names = tuple(dict.fromkeys(_NAME.findall(f"{diagnostic.message}\n{details}")))
+    name = _name_use(diagnostic, names)
+    tree = parse_source(text)
+    parts = [
+        node
+        for node in (ast.walk(tree) if tree else ())
+        if isinstance(node, _PLAIN) and node.lineno <= diagnostic.line <= (node.end_lineno or node.lineno)
+    ]
+    kind, lines = KINDS[diagnostic.kind], text.split("\n")
+    last = name.removesuffix(".__init__").rpartition(".")[2]
+    calls = (each.lineno for each in parts if isinstance(each, ast.Call) and _get_last_name(each.func) == last)
+    line = max(calls, default=diagnostic.line)
+    shown = lines[line - 1].strip()[:MAX_LINE_LENGTH] if 0 < line <= len(lines) else ""
+    use = Use(kind, name, diagnostic.path, line, shown, is_test=is_test(diagnostic.path))
+    message = truncate_text(collapse_lines(diagnostic.message), _MAX_MESSAGE)
+    beginnings = frozenset((diagnostic.line, *(each.lineno for each in parts)))
+    return Finding(diagnostic.kind, use, message, names, beginnings)
+
+
+def _name_use(diagnostic: Diagnostic, names: Sequence[str]) -> str:
+    """Return the full name of what a diagnostic is about, as far as it says so."""
+    if len(names) > 1 and diagnostic.message.startswith(("Could not import", "No attribute")):
+        return f"{names[1]}.{names[0]}"
+    if len(names) > 1 and " has no attribute " in diagnostic.message:
+        return f"{names[0]}.{names[1]}"
+    # the name of a function is longer than those of its arguments
+    return max((each for each in names if "." in each), key=len, default=next(iter(names), ""))
+
+
+def _get_last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

@@ -1,0 +1,105 @@
+"""What two witnesses say of a merge: the rules, and a type checker that looked at the tree before and after it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from impact.checker.diagnostics import Finding, Witness
+from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.profile.models import Use, UseKind
+from impact.python.module_names import name_module
+from impact.touches.models import Touch, TouchLevel
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.rules.verdicts import Verdict, qualify_verdict
+
+# how certain both are together, and the checker alone
+_BOTH, _CHECKER = 1.0, 0.9
+# what a checker does not look at, or not closely: there the rules break alone. A replacement may stand in a string
+_ONLY_RULES = frozenset({UseKind.PATCH, UseKind.NAMED, UseKind.COPY})
+_SUBJECTS = {
+    UseKind.IMPORT: (ContractClass.MODULE, ChangeKind.REMOVED),
+    UseKind.READ: (ContractClass.ATTRIBUTE, ChangeKind.REMOVED),
+    UseKind.SUBCLASS: (ContractClass.CLASS, ChangeKind.ABSTRACT_MEMBER),
+    UseKind.OVERRIDE: (ContractClass.METHOD, ChangeKind.SIGNATURE),
+}
+_OTHER_SUBJECT = (ContractClass.FUNCTION, ChangeKind.SIGNATURE)
+
+
+def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]:
+    """Yield the touches of the rules as both witnesses leave them: what both say breaks is certain.
+
+    What the rules say alone may break, where the checker looked; but not for constructors, replacements and
+    abstract members, of which it knows less.
+    """
+    by_line: dict[tuple[str, int], Finding] = {}
+    for finding in witness.findings:
+        by_line.update(((finding.use.path, line), finding) for line in finding.lines)
+    for touch in touches:
+        both = [use for use in touch.uses if (use.path, use.line) in by_line and not use.is_guarded]
+        if touch.change.subject not in PYTHON_CLASSES:
+            yield touch
+        elif touch.level is TouchLevel.BREAKS:
+            # where a name can't be imported, nothing is said of its calls: they are the same fact
+            yield from [replace(touch, score=_BOTH)] if both else _doubt(touch, witness.paths)
+        else:
+            if both:
+                reason = by_line[both[0].path, both[0].line].message
+                yield replace(touch, level=TouchLevel.BREAKS, uses=tuple(both), score=_BOTH, reason=reason)
+            if rest := tuple(use for use in touch.uses if use not in both):
+                yield replace(touch, uses=rest)
+
+
+def _doubt(touch: Touch, paths: Collection[str]) -> Iterator[Touch]:
+    """Yield a touch of the rules alone: of uses that the checker looked at, and of others."""
+    groups: dict[TouchLevel, list[Use]] = defaultdict(list)
+    is_theirs = touch.change.kind is ChangeKind.ABSTRACT_MEMBER or touch.change.name.endswith(".__init__")
+    for use in touch.uses:
+        stays = is_theirs or use.kind in _ONLY_RULES or use.path not in paths
+        groups[touch.level if stays else TouchLevel.MAY_BREAK].append(use)
+    for level, uses in groups.items():
+        yield replace(touch, level=level, uses=tuple(uses))
+
+
+def list_alone(
+    witness: Witness, touches: Iterable[Touch], contract: MergeContract, index: ProfileIndex
+) -> Iterator[Touch]:
+    """Yield what the checker alone says, with the change that it follows from; one for each effect."""
+    covered = {(use.path, use.line) for touch in touches for use in touch.uses}
+    guarded = {(use.path, use.line) for use in index.profile.uses if use.is_guarded}
+    groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
+    changes: dict[str, ContractChange] = {}
+    for finding in witness.findings:
+        places = {(finding.use.path, line) for line in finding.lines}
+        if places & covered:
+            continue
+        use = replace(finding.use, is_guarded=bool(places & guarded))
+        verdict = qualify_verdict(Verdict(use, TouchLevel.BREAKS, _CHECKER, finding.message))
+        groups[verdict.level, verdict.reason].append(verdict)
+        changes.setdefault(finding.message, find_change(finding, contract))
+    for (level, reason), verdicts in groups.items():
+        uses = tuple(dict.fromkeys(each.use for each in verdicts))
+        yield Touch(level, changes[reason], uses, reason, verdicts[0].weight)
+
+
+def find_change(finding: Finding, contract: MergeContract) -> ContractChange:
+    """Return the change of a merge that a finding follows from, or the file that it is most likely in."""
+    python = [each for each in contract.changes if each.subject in PYTHON_CLASSES]
+    name = finding.use.name
+    ends = {each.rpartition(".")[2] for each in (*finding.names, name)} - {"__init__"}
+    for is_same in (
+        lambda change: name in (change.name, change.new_name),
+        lambda change: change.name.removesuffix(".__init__").rpartition(".")[2] in ends,
+    ):
+        if change := next(filter(is_same, python), None):
+            return change
+    subject, kind = _SUBJECTS.get(finding.use.kind, _OTHER_SUBJECT)
+    return ContractChange(subject, kind, name, "", "", _find_path(name, contract.files), 1)
+
+
+def _find_path(name: str, paths: Sequence[str]) -> str:
+    """Return the changed file that a name begins with, or else the first one of Python."""
+    modules = {module[0]: path for path in paths if (module := name_module(path))}
+    within = (module for module in modules if name == module or name.startswith(f"{module}."))
+    return modules.get(max(within, key=len, default=""), next(iter(modules.values()), next(iter(paths), "")))

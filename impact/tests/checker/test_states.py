@@ -1,0 +1,252 @@
+"""The real checker over commits of a made-up upstream: what it finds, and what hostile trees can't make it do."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from impact.checker.diagnostics import CheckedMerges, CheckerError, Finding, parse_output
+from impact.checker.program import CheckerFailed, run_program
+from impact.checker.states import CheckedStates, check_merges, check_way, replace_getattr
+from impact.git.clone_trees import open_clone_trees
+from impact.profile.models import UseKind
+from impact.source.models import SourceFile
+from impact.testing.checks import check_rows
+from impact.testing.clones import building, needs_checker, needs_git
+
+pytestmark = needs_git
+
+BASE = "from abc import ABC, abstractmethod\n\n\nclass Base(ABC):\n"
+LAZY = "_NAMES = {'run': 'a', 'halt': 'b'}\n\n\ndef __getattr__(name):\n    if name in _NAMES:\n        return 1\n"
+# upstream before and after, the team's code, and the lines of it that fail only after
+ROWS: dict[str, tuple[str, str, str, set[int]]] = {
+    "gone": ("def f(): ...\n", "", "from engine.gone import f\n", {1}),
+    "ignored": ("def f(): ...\n", "", "from engine.ignored import f  # type: ignore # pyrefly: ignore\n", {1}),
+    "switched_off": ("def f(): ...\n", "", "# pyrefly: ignore-errors\nfrom engine.switched_off import f\n", {2}),
+    "attribute": ("x = 1\n", "", "from engine import attribute\n\nprint(\n    attribute.x,\n)\n", {4}),
+    "argument": (
+        "def f(a): ...\n",
+        "def f(a, b): ...\n",
+        "from engine.argument import f\n\n\nf(\n    1,\n)\n",
+        {4},
+    ),
+    "keyword": ("def f(a): ...\n", "def f(b): ...\n", "from engine.keyword import f\n\n\nf(a=1)\n", {4}),
+    "optional": ("def f(a): ...\n", "def f(a, b=1): ...\n", "from engine.optional import f\n\n\nf(1)\n", set()),
+    "other_types": (
+        "def f(a: int): ...\n",
+        "def f(a: str): ...\n",
+        "from engine.other_types import f\nf(1)\n",
+        set(),
+    ),
+    "tuple": (
+        "def f(): return 1, 2\n",
+        "def f(): return 1, 2, 3\n",
+        "from engine.tuple import f\na, b = f()\n",
+        {2},
+    ),
+    "coroutine": ("def f(): ...\n", "async def f(): ...\n", "from engine.coroutine import f\nf()\n", {2}),
+    "override": (
+        f"{BASE}    def run(self, a): ...\n",
+        f"{BASE}    def run(self, a, b): ...\n",
+        "from engine.override import Base\nclass Ours(Base):\n    def run(self, a): ...\n",
+        {3},
+    ),
+    "override_types": (
+        f"{BASE}    def run(self, a: int) -> int: ...\n",
+        f"{BASE}    def run(self, a: str) -> str: ...\n",
+        "from engine.override_types import Base\nclass Ours(Base):\n    def run(self, a: int) -> int: ...\n",
+        set(),
+    ),
+    # it did not fit before, and does not fit in another way
+    "override_again": (
+        f"{BASE}    def run(self, a, b): ...\n",
+        f"{BASE}    def run(self, a, b, c): ...\n",
+        "from engine.override_again import Base\nclass Ours(Base):\n    def run(self, a): ...\n",
+        {3},
+    ),
+    "overrides_nothing": (
+        f"{BASE}    def run(self): ...\n    def stop(self): ...\n",
+        f"{BASE}    def stop(self): ...\n",
+        "from engine.overrides_nothing import *\nclass Ours(Base):\n    def run(self): ...\n    def stop(self): 0",
+        {3},
+    ),
+    "abstract": (
+        f"{BASE}    def run(self): ...\n",
+        f"{BASE}    def run(self): ...\n    @abstractmethod\n    def must(self): ...\n",
+        "from engine.abstract import Base\nclass Ours(Base):\n    def run(self): ...\n",
+        {2},
+    ),
+    "replaced": (
+        "def f(a): ...\n",
+        "def f(a, b): ...\n",
+        "import engine.replaced as m\ndef ours(a): ...\nm.f = ours\n",
+        {3},
+    ),
+    "mocked": ("def f(): ...\n", "", "from unittest import mock\nmock.patch('engine.mocked.f')\n", {2}),
+    "lazy": (LAZY, LAZY.replace(", 'halt': 'b'", ""), "from engine.lazy import run, halt\n", {1}),
+    "unparsed": ("def f(): ...\n", "", "from engine.unparsed import f\nprint 1\n", {1}),
+    "before": ("", "x = 1\n", "from engine.before import gone_before\n", set()),
+}
+
+
+def build(folder: Path, *states: dict[str, bytes]) -> list[str]:
+    """Write a clone with a commit for each state, and return their hashes."""
+    with building(folder) as builder:
+        marks = [builder.commit(f"State (#{at})", files) for at, files in enumerate(states, 1)]
+        return [builder.sha(mark) for mark in marks]
+
+
+@needs_checker
+@pytest.mark.slow
+def test_only_what_fails_from_a_merge_on_is_found(tmp_path: Path) -> None:
+    start = {"engine/__init__.py": b""}
+    old = {f"engine/{name}.py": row[0].encode() for name, row in ROWS.items()}
+    new = {f"engine/{name}.py": row[1].encode() for name, row in ROWS.items()}
+    before, after = build(tmp_path / "engine", start | old, new)
+    team = [SourceFile(f"src/team/{name}.py", row[2]) for name, row in ROWS.items()]
+    with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, team, ("engine",)) as states:
+        findings = states.list_findings(before, after)
+        assert states.list_findings(after, after) == ()
+    lines = {name: {each.use.line for each in _of(findings, name)} for name in ROWS}
+    assert lines == {name: row[3] for name, row in ROWS.items()}
+    argument = _of(findings, "argument")[0]
+    assert (argument.use.kind, argument.use.name, argument.use.text) == (UseKind.CALL, "engine.argument.f", "f(")
+    assert _of(findings, "overrides_nothing")[0].message == "`Ours.run` overrides nothing any more"
+    assert _of(findings, "gone")[0].use.name == "engine.gone.f"
+
+
+def _of(findings: tuple[Finding, ...], name: str) -> list[Finding]:
+    return [each for each in findings if each.use.path == f"src/team/{name}.py"]
+
+
+@needs_checker
+@pytest.mark.slow
+def test_of_a_way_only_what_is_left_at_its_end_is_found_with_the_merge_that_began_it(tmp_path: Path) -> None:
+    here, away = b"def f(): ...\ndef g(): ...\n", b"def f(): ...\n"
+    texts = [here, away, here, here + b"x = 1\n", away, away + b"y = 1\n"]
+    commits = build(
+        tmp_path / "engine",
+        *({"engine/__init__.py": b"", "engine/a.py": text} for text in texts),
+    )
+    team = [SourceFile("ours.py", "from engine.a import f, g\n")]
+    with open_clone_trees(tmp_path / "engine") as upstream:
+        checked = check_way(upstream, team, ("engine",), commits)
+        merges = check_merges(upstream, team, ("engine",), list(pairwise(commits)), lambda _done, _all: None)
+    assert [commit for commit, some in checked.findings.items() if some] == [commits[4]]
+    assert [commit for commit, some in merges.findings.items() if some] == [commits[1], commits[4]]
+    assert checked.sentence == "A type checker judged beside the rules, in 1 of your files."
+
+
+@needs_checker
+@pytest.mark.slow
+def test_nothing_of_a_hostile_tree_is_run_or_obeyed_or_written_elsewhere(tmp_path: Path) -> None:
+    harm = f"open({str(tmp_path / 'harm')!r}, 'w')\n"
+    upstream_files = {
+        "engine/__init__.py": harm.encode(),
+        "engine/link.py": b"/etc/hostname",
+        "engine/pyrefly.toml": b"project-excludes = ['**']\n",
+        "pyproject.toml": b"[tool.pyrefly]\nproject-excludes = ['**']\n",
+        "engine/sitecustomize.py": harm.encode(),
+        "engine/deep/" + "a" * 300 + ".py": b"",
+        "engine/a.py": b"def f(): ...\n",
+    }
+    with building(tmp_path / "engine") as builder:
+        first = builder.sha(builder.commit("Begin", upstream_files, modes={"engine/link.py": "120000"}))
+        last = builder.sha(builder.commit("Drop (#1)", {"engine/a.py": b""}))
+    nested = "(" * 5_000 + ")" * 5_000
+    team = [
+        SourceFile("pyrefly.toml", "project-excludes = ['**']\n"),
+        SourceFile("conftest.py", harm),
+        SourceFile("../../outside.py", harm),
+        SourceFile("/absolute.py", harm),
+        SourceFile("-rf.py", harm),
+        SourceFile("engine/a.py", "def f(): ...\n"),
+        SourceFile("a" * 5_000 + ".py", harm),
+        SourceFile("team/nested.py", f"x = {nested}\n"),
+        SourceFile("team/odd.py", "x = '\ud800'\n"),
+        SourceFile("team/ours.py", "from engine.a import f\n"),
+        SourceFile("scripts/run-it.py", "from engine.a import f\n"),
+    ]
+    with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, team, ("engine",)) as states:
+        folder = states._folder
+        findings = states.list_findings(first, last)
+        written = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
+    assert {each.use.path for each in findings} == {"team/ours.py", "scripts/run-it.py"}
+    assert not any("link" in path for path in written)
+    assert all(path.endswith(".py") or path == "settings.toml" for path in written)
+    assert not folder.exists()
+    assert not (tmp_path / "harm").exists()
+
+
+ROW = {"name": "a-new-kind", "path": "a.py", "line": 1, "description": "", "concise_description": ""}
+
+
+@check_rows(
+    {
+        "another kind": (json.dumps({"errors": [ROW]}).encode(), "unknown kind 'a-new-kind'"),
+        "no JSON": (b"Segmentation fault", "no list of diagnostics"),
+        "another form": (b'{"errors": [{"name": "bad-override"}]}', "no list of diagnostics"),
+        "a list": (b"[]", "no list of diagnostics"),
+        "too deep": (b"[" * 100_000, "no list of diagnostics"),
+    }
+)
+def test_what_is_not_of_the_pinned_version_is_refused(output: bytes, words: str) -> None:
+    with pytest.raises(CheckerError, match=words):
+        parse_output(output)
+
+
+def test_a_checker_that_takes_too_much_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "team").mkdir()
+
+    @check_rows(
+        {
+            "time": ("import time; time.sleep(60)", "took too long"),
+            "memory": ("try: b'x' * (8 << 30)\nexcept MemoryError: raise SystemExit(9)", "ended with status 9"),
+            "output": ("import os\nwhile True: os.write(1, b'x' * (1 << 20))", "gave too much"),
+            "a crash": ("import os; os.abort()", "ended with status"),
+        }
+    )
+    def check(code: str, words: str) -> None:
+        program = tmp_path / "program"
+        program.write_text(f"#!{sys.executable}\n{code}\n")
+        program.chmod(0o700)
+        with pytest.raises(CheckerFailed, match=words):
+            run_program(program, tmp_path, seconds=5)
+
+    check()
+
+
+def test_without_the_checker_the_rules_judge_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits = build(tmp_path / "engine", {"engine/__init__.py": b""}, {"engine/__init__.py": b"x = 1\n"})
+
+    @check_rows(
+        {
+            "none": ("", "the type checker is not installed"),
+            "another version": ("pyrefly-0.1.dist-info", "pyrefly 0.1 is installed in place of 1.4.1"),
+        }
+    )
+    def check(package: str, reason: str) -> None:
+        place = tmp_path / (package or "nothing")
+        (place / package).mkdir(parents=True)
+        if package:
+            (place / package / "METADATA").write_text("Metadata-Version: 2.1\nName: pyrefly\nVersion: 0.1\n")
+        with monkeypatch.context() as patch, open_clone_trees(tmp_path / "engine") as upstream:
+            patch.setattr(sys, "path", [str(place)])
+            checked = check_way(upstream, [], ("engine",), commits)
+        assert checked == CheckedMerges(alone=reason)
+        assert checked.sentence == f"The rules judged alone: {reason}."
+        assert checked.get_witness(commits[1]) is None
+
+    check()
+
+
+def test_a_module_that_gives_names_when_asked_has_those_that_it_names() -> None:
+    text = replace_getattr(SourceFile("engine/lazy.py", LAZY))
+    assert "__getattr__" not in text
+    assert text.endswith("halt: _typing.Any\nrun: _typing.Any\n")
+    any_name = "def __getattr__(name):\n    return name\n"
+    assert replace_getattr(SourceFile("engine/lazy.py", any_name)) == any_name
