@@ -41,6 +41,10 @@ KINDS: Mapping[str, UseKind] = {
     "bad-override-param-name": UseKind.OVERRIDE,
     OVERRIDES: UseKind.OVERRIDE,
     "bad-assignment": UseKind.PATCH,
+    "bad-argument-type": UseKind.CALL,
+    "bad-context-manager": UseKind.CALL,
+    "bad-index": UseKind.CALL,
+    "unsupported-operation": UseKind.CALL,
 }
 # what it says unasked: of a file that it can't parse, of its own defects, and lesser parts of the kinds above
 _UNASKED = frozenset(
@@ -51,6 +55,9 @@ _UNASKED = frozenset(
 _TOLD_BY_TYPES = frozenset({"bad-override", "bad-override-param-name", "bad-assignment"})
 _TYPES = re.compile(r"`(\(.*?\) -> .*?)`,? (?:which )?is not assignable to .*?`(\(.*\) -> .*?)`", re.S)
 _NAME = re.compile(r"`([A-Za-z_][\w.]*)`")
+# other types fail only where a value has to be awaited first
+_TYPES_ALONE = frozenset("bad-argument-type bad-context-manager bad-index unsupported-operation".split())
+_AWAITED = "`Coroutine["
 # a value that may be None fails only where it is
 _ONLY_NONE = re.compile(r"`(?:NoneType|None)`")
 # what holds no other statement
@@ -173,6 +180,8 @@ def _is_sure(diagnostic: Diagnostic) -> bool:
     if diagnostic.kind in _TOLD_BY_TYPES:
         types = _read_types(diagnostic)
         return types[0] != types[1] if types else diagnostic.kind == "bad-override-param-name"
+    if diagnostic.kind in _TYPES_ALONE:
+        return _AWAITED in diagnostic.message
     return not _ONLY_NONE.search(diagnostic.message)
 
 

@@ -49,6 +49,12 @@ ROWS: dict[str, tuple[str, str, str, set[int]]] = {
         {2},
     ),
     "coroutine": ("def f(): ...\n", "async def f(): ...\n", "from engine.coroutine import f\nf()\n", {2}),
+    "awaited": (
+        "def f(): return 1\n",
+        "async def f(): return 1\n",
+        "from engine.awaited import f\nf() + 1\n",
+        {2},
+    ),
     "override": (
         f"{BASE}    def run(self, a): ...\n",
         f"{BASE}    def run(self, a, b): ...\n",
