@@ -66,10 +66,10 @@ def test_a_file_that_the_checker_did_not_see_is_judged_by_the_rules() -> None:
 def test_what_only_the_checker_says_breaks_with_its_message_our_line_and_the_change_upstream() -> None:
     merge = judge(LATER, make_use(UseKind.IMPORT, "up.b"), [find(9), find(12), find(5, name="up.c.h")])
     texts = [[touch.tell(use) for use in touch.uses] for touch in merge.touches]
-    said = "breaks: Missing argument `x` in function"
+    effect = "breaks: Missing argument `x` in function"
     assert texts == [
-        [f"ours/a.py:9 {said} `up.a.g`", f"ours/a.py:12 {said} `up.a.g`"],
-        [f"ours/a.py:5 {said} `up.c.h`"],
+        [f"ours/a.py:9 {effect} `up.a.g`", f"ours/a.py:12 {effect} `up.a.g`"],
+        [f"ours/a.py:5 {effect} `up.c.h`"],
     ]
     assert [(each.change.name, each.change.path, each.change.line) for each in merge.touches] == [
         ("up.a.g", "up/a.py", 3),
