@@ -75,9 +75,9 @@ def list_alone(
         if places & covered:
             continue
         use = replace(finding.use, is_guarded=bool(places & guarded))
-        verdict = qualify_verdict(Verdict(use, TouchLevel.BREAKS, _CHECKER, finding.message))
+        change = changes.setdefault(finding.message, find_change(finding, contract))
+        verdict = qualify_verdict(change, Verdict(use, TouchLevel.BREAKS, _CHECKER, finding.message))
         groups[verdict.level, verdict.reason].append(verdict)
-        changes.setdefault(finding.message, find_change(finding, contract))
     for (level, reason), verdicts in groups.items():
         uses = tuple(dict.fromkeys(each.use for each in verdicts))
         yield Touch(level, changes[reason], uses, reason, verdicts[0].weight)
