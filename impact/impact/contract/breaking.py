@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.python.annotations import normalize_annotation
-from impact.python.binding import drop_receiver, list_required
+from impact.python.binding import describe_way, drop_receiver, list_required
 from impact.python.models import ParameterKind, Signature
 
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED})
@@ -80,6 +80,8 @@ def describe_breakage(change: ContractChange) -> str:
             is_method = change.subject is ContractClass.METHOD
             pair = change.old_signature, change.new_signature
             return find_refusal(*(map(drop_receiver, pair) if is_method else pair))
+        case ChangeKind.SIGNATURE if change.old_signature or change.new_signature:
+            return describe_other_kind(change)
         case ChangeKind.SIGNATURE:
             return _describe_other_shape(change)
         case ChangeKind.ABSTRACT_MEMBER:
@@ -103,6 +105,11 @@ def describe_loss(change: ContractChange) -> str:
     short, before = (".".join(name.split(".")[-2:]) for name in (change.new_name, change.name))
     # what moved may have the same last parts
     return f"is now `{change.new_name if short == before else short}`"
+
+
+def describe_other_kind(change: ContractChange) -> str:
+    """Describe that a value took the place of what was called, or the other way round."""
+    return "is a function or class now" if change.new_signature else "can no longer be called"
 
 
 def describe_default(change: ContractChange) -> str:
@@ -165,11 +172,7 @@ def find_refusal(old: Signature, new: Signature) -> str:
 
     The answer is the end of a sentence about the function, empty if every call fits.
     """
-    if old.is_async != new.is_async:
-        return "must be awaited now" if new.is_async else "is no longer awaited"
-    if old.is_property != new.is_property:
-        return "is an attribute now" if new.is_property else "is a method now"
-    return _find_lost(old, new) or _find_missing(old, new) or _find_moved(old, new)
+    return describe_way(old, new) or _find_lost(old, new) or _find_missing(old, new) or _find_moved(old, new)
 
 
 def _find_lost(old: Signature, new: Signature) -> str:

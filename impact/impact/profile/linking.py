@@ -74,11 +74,9 @@ class _Linker:
             # ops are named like this where graphs are split
             yield replace(use, kind=UseKind.OP, name=f"torch.ops.{use.name}")
         elif definitions or self._is_direct(use):
-            # a class without a constructor of its own is made by that of a base
-            made = self._upstream.find_class(use.name) if use.kind is UseKind.CALL else None
-            constructors = self._upstream.find_member(made, "__init__")[:1] if made else ()
-            inherited = [each for each in constructors if each != f"{made}.__init__"]
-            yield replace(use, name=_clean(use.name), definitions=(*definitions, *inherited))
+            if use.kind is UseKind.CALL:
+                definitions += self._upstream.list_inherited_constructors(use.name)
+            yield replace(use, name=_clean(use.name), definitions=definitions)
 
     def _is_direct(self, use: Use) -> bool:
         """Return whether a use names something itself, so that it counts although upstream has no such name."""

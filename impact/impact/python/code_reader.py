@@ -6,21 +6,40 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from impact.python.blocks import Bound
 from impact.python.expressions import SourceText, join_name
 from impact.python.fingerprint import hash_code
 from impact.python.models import CallShape, CallSite, Definition, DefinitionKind
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_VISITED = frozenset({ast.Call, ast.Assign, ast.AnnAssign, ast.Attribute, ast.ClassDef, *_FUNCTIONS})
+_YIELDS = (ast.Yield, ast.YieldFrom)
+_VISITED = frozenset(
+    {
+        ast.Call,
+        ast.Assign,
+        ast.AnnAssign,
+        ast.Attribute,
+        ast.ClassDef,
+        ast.NamedExpr,
+        ast.Global,
+        *_YIELDS,
+        *_FUNCTIONS,
+    }
+)
+# an attribute of this name stands for any: what is set by a name that only running code knows
+ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
 class CodeReading:
-    """What a piece of code holds: a hash of what it does, its calls, and what it first sets on ``self``."""
+    """What code holds: a hash of what it does, its calls, what it first sets on ``self``, and names by ``:=``."""
 
     body: str = ""
     calls: tuple[CallSite, ...] = ()
     attributes: tuple[Definition, ...] = ()
+    named: tuple[Bound, ...] = ()
+    is_generator: bool = False
+    globals: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -28,6 +47,7 @@ class CodeReader:
     source: SourceText
     _calls: list[CallSite] = field(default_factory=list)
     _attributes: dict[str, Definition] = field(default_factory=dict)
+    _named: list[Bound] = field(default_factory=list)
     _scope: str = ""
     _owner: str = ""
     _receiver: str = ""
@@ -35,14 +55,21 @@ class CodeReader:
     _inner_end: int = 0
     # into how many names the results of calls are taken apart
     _unpacked: dict[ast.expr, int] = field(default_factory=dict)
+    # the last line of a function within it, and whether it yields outside of those
+    _function_end: int = 0
+    _is_generator: bool = False
+    _globals: list[str] = field(default_factory=list)
 
     def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> CodeReading:
         if not body:
             return CodeReading(hash_code(body))
         self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
-        self._calls, self._attributes, self._unpacked = [], {}, {}
+        self._calls, self._attributes, self._unpacked, self._named = [], {}, {}, []
+        self._function_end, self._is_generator, self._globals = 0, False, []
         text = hash_code(body, self._visit, _VISITED)
-        return CodeReading(text, tuple(self._calls), tuple(self._attributes.values()))
+        attributes, named = tuple(self._attributes.values()), tuple(self._named)
+        is_generator, names = self._is_generator, tuple(self._globals)
+        return CodeReading(text, tuple(self._calls), attributes, named, is_generator, names)
 
     def read_code(self, nodes: Sequence[ast.AST], scope: str) -> CodeReading:
         return self.read_method(nodes, scope, "", "")
@@ -50,8 +77,16 @@ class CodeReader:
     def _visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign):
             self._unpacked |= count_unpacked(node)
+        if isinstance(node, _FUNCTIONS):
+            self._function_end = max(self._function_end, node.end_lineno or 0)
         if isinstance(node, ast.Call):
             self._add_call(node)
+        elif isinstance(node, ast.Global):
+            self._globals += node.names
+        elif isinstance(node, _YIELDS):
+            self._is_generator = self._is_generator or node.lineno > self._function_end
+        elif isinstance(node, ast.NamedExpr):
+            self._named.append((node.target.id, node.value))
         elif not self._receiver or self._is_within(node):
             return
         elif isinstance(node, ast.Assign | ast.AnnAssign):
@@ -68,22 +103,37 @@ class CodeReader:
 
     def _add_call(self, node: ast.Call) -> None:
         name = join_name(node.func)
-        if name:
-            self._calls.append(
-                CallSite(name, read_shape(node, self._unpacked.get(node, 0)), node.lineno, self._scope)
-            )
+        if not name:
+            return
+        shape = read_shape(node, self._unpacked.get(node, 0))
+        self._calls.append(CallSite(name, shape, node.lineno, self._scope))
+        if not self._receiver or self._is_within(node):
+            return
+        if name == "setattr" or name.endswith(".__setattr__"):
+            # of three arguments the first is the object, unless it is the one of the method
+            is_own = len(node.args) == 2 or (len(node.args) == 3 and join_name(node.args[0]) == self._receiver)
+            self._set_attribute(_read_text(node.args[-2]) if is_own else "", node)
+        elif name in {f"{self._receiver}.__dict__.update", "vars().update"}:
+            self._set_attribute(ANY, node)
 
     def _add_attribute(self, target: ast.expr, statement: ast.Assign | ast.AnnAssign | None) -> None:
-        if not isinstance(target, ast.Attribute) or not isinstance(target.value, ast.Name):
-            return
-        name = f"{self._owner}.{target.attr}"
-        if target.value.id != self._receiver or name in self._attributes:
+        table = f"{self._receiver}.__dict__"
+        if isinstance(target, ast.Subscript) and join_name(target.value) == table:
+            self._set_attribute(_read_text(target.slice), target)
+        elif isinstance(target, ast.Attribute) and join_name(target.value) == self._receiver:
+            self._set_attribute(ANY if target.attr == "__dict__" else target.attr, target, statement)
+
+    def _set_attribute(
+        self, attribute: str, node: ast.expr, statement: ast.Assign | ast.AnnAssign | None = None
+    ) -> None:
+        name = f"{self._owner}.{attribute}"
+        if not attribute or name in self._attributes:
             return
         self._attributes[name] = Definition(
             name,
             DefinitionKind.ATTRIBUTE,
-            target.lineno,
-            target.end_lineno or target.lineno,
+            node.lineno,
+            node.end_lineno or node.lineno,
             value=self.source.get_text(statement.value) if statement and statement.value else "",
             annotation=self.source.get_text(statement.annotation) if isinstance(statement, ast.AnnAssign) else "",
         )
@@ -107,6 +157,11 @@ def read_shape(node: ast.Call, unpacked: int = 0) -> CallShape:
         any(each.arg is None for each in node.keywords),
         unpacked,
     )
+
+
+def _read_text(node: ast.expr) -> str:
+    """Return the name in a literal text, the one that stands for any if code makes it."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ANY
 
 
 def _takes(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:

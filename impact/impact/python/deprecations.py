@@ -7,12 +7,15 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from impact.python.blocks import walk_statements
+from impact.python.blocks import Run, walk_statements
 from impact.python.expressions import get_head, join_name
 from impact.python.parsing import parse_source
 
 _HINT = re.compile(r"deprecat", re.I)
-_DECORATOR = re.compile(r"deprecat", re.I)
+# decorators that are about some arguments, or about one of several forms
+_ABOUT_ARGUMENTS = re.compile(r"arg|param|kw|positional|option|value|default", re.I)
+_FORMS = frozenset({"overload", "dispatch", "register"})
+_ACCESSORS = frozenset({"setter", "deleter"})
 _DIRECTIVE = re.compile(
     r"^[ \t]{0,40}(?:\.\. ?deprecated::|!!! ?deprecated|deprecated:)(?P<text>[^\n]{0,300})", re.I | re.M
 )
@@ -45,22 +48,38 @@ def _list_in(body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
     while stack:
         owner, statements = stack.pop()
         yield from _list_own(owner, statements)
+        forms: dict[str, list[Deprecation | None]] = {}
         for statement, _ in walk_statements(statements):
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 name = f"{owner}.{statement.name}" if owner else statement.name
-                yield from _list_decorators(name, statement)
+                notice = next(_list_decorators(name, statement), None)
+                ends = {_get_end(each) for each in statement.decorator_list}
+                if not ends.isdisjoint(_FORMS):
+                    forms.setdefault(name, []).append(notice)
+                elif notice and ends.isdisjoint(_ACCESSORS):
+                    yield notice
                 if isinstance(statement, ast.ClassDef):
                     stack.append((name, statement.body))
                 else:
                     yield from _list_own(name, statement.body)
+        # what is said of one form is not said of the others
+        yield from (each[-1] for each in forms.values() if all(each) and each[-1])
 
 
 def _list_decorators(
     name: str, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 ) -> Iterator[Deprecation]:
+    arguments = getattr(node, "args", None)
+    own = {each.arg for each in ast.walk(arguments) if isinstance(each, ast.arg)} if arguments else set()
     for each in node.decorator_list:
-        if _DECORATOR.search(join_name(get_head(each)).rpartition(".")[2]):
+        end = _get_end(each)
+        texts = {getattr(part, "value", None) for part in ast.walk(each) if isinstance(part, ast.Constant)}
+        if _HINT.search(end) and not _ABOUT_ARGUMENTS.search(end) and own.isdisjoint(texts):
             yield Deprecation(name, node.lineno, _join_texts(each))
+
+
+def _get_end(decorator: ast.expr) -> str:
+    return join_name(get_head(decorator)).rpartition(".")[2]
 
 
 def _list_own(name: str, body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
@@ -68,11 +87,11 @@ def _list_own(name: str, body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
     match = _DIRECTIVE.search(_get_docstring(body))
     if match:
         yield Deprecation(name, body[0].lineno, match["text"].strip())
-    for statement, is_conditional in walk_statements(body):
+    for statement, run in walk_statements(body):
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
             continue
         message = _join_texts(statement.value)
-        if _warns(statement.value) and (not is_conditional or _is_about(name, message)):
+        if _warns(statement.value) and (run is Run.ALWAYS or _is_about(name, message)):
             yield Deprecation(name, statement.lineno, message)
 
 

@@ -73,6 +73,10 @@ def join_name(node: ast.expr) -> str:
     return ""
 
 
+def is_none(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def get_head(node: ast.expr) -> ast.expr:
     """Return what is subscripted or called: of ``Base[T]`` and ``Base(x)`` it is ``Base``."""
     while isinstance(node, ast.Subscript | ast.Call):

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from impact.python.expressions import join_name
+from impact.python.expressions import is_none, join_name
 from impact.python.signatures import FunctionNode
 
-# a module that puts another object in its own place, or names into its own table
-_OWN_TABLES = frozenset({"sys.modules[]", "globals()[]"})
+GETATTR = "__getattr__"
+# a module that puts another object in its own place, or names into its own table; a class does so, too
+_OWN_TABLES = frozenset({"sys.modules[]", "sys.modules[].__class__", "globals()[]", "locals()[]", "vars()[]"})
 # where the names stand that a ``__getattr__`` knows: other texts in it are messages
 _TABLES = (ast.Compare, ast.MatchValue, ast.Dict, ast.Set, ast.List, ast.Tuple)
-_UPDATES = frozenset({"globals().update", "globals().setdefault"})
+_UPDATES = frozenset({"update", "setdefault", "__setitem__"})
 
 
 def list_dynamic_names(function: ast.AST, tables: Mapping[str, ast.expr]) -> frozenset[str]:
@@ -58,14 +59,37 @@ def _is_guarded_by(statement: ast.stmt, name: str) -> bool:
     return isinstance(statement, ast.Expr | ast.Import | ast.ImportFrom | ast.Raise)
 
 
+def list_attached(value: ast.expr) -> frozenset[str] | None:
+    """Return the names in the tables of a loader that ``__getattr__`` is bound to; None if it may give any."""
+    if not isinstance(value, ast.Call) or join_name(value.func).rpartition(".")[2] != "attach":
+        return None
+    names: set[str] = set()
+    for argument in (*value.args[1:], *(each.value for each in value.keywords)):
+        nodes = argument.values if isinstance(argument, ast.Dict) else [argument]
+        if not all(isinstance(each, _TABLES) or is_none(each) for each in nodes):
+            return None
+        names.update(name for each in nodes for name in _list_table_names(each))
+    return frozenset(names)
+
+
 def fills_itself(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Assign):
-        return any(
-            isinstance(each, ast.Subscript) and join_name(each) in _OWN_TABLES for each in statement.targets
-        )
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        return join_name(statement.value.func) in _UPDATES
-    return False
+        return any(join_name(each) in _OWN_TABLES for each in statement.targets)
+    if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        return False
+    call = statement.value
+    owner, _, last = join_name(call.func).rpartition(".")
+    if last == "setattr" and call.args:
+        return join_name(call.args[0]) in _OWN_TABLES
+    return last == "exec" or (f"{owner}[]" in _OWN_TABLES and last in _UPDATES)
+
+
+def get_filled_name(statement: ast.stmt) -> str:
+    """Return the class that ``setattr(C, name, …)`` fills by names that only running code knows, or nothing."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(call, ast.Call) and join_name(call.func) == "setattr" and len(call.args) == 3:
+        return join_name(call.args[0])
+    return ""
 
 
 def _list_table_names(table: ast.expr) -> Iterator[str]:

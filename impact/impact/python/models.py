@@ -31,6 +31,9 @@ class Signature:
 
     ``results`` are the numbers of values that it returns as a tuple, with 0 for what may be anything;
     ``needed`` are the parameters that must not be ``None``, whatever their default.
+    ``is_class``: it is the constructor of a class, for a comparison with a function of its name.
+    ``is_generator``: it has ``yield`` in it. ``is_context``: a decorator makes a context manager of it.
+    ``is_settable``: a property that can be set.
     """
 
     parameters: tuple[Parameter, ...] = ()
@@ -41,6 +44,10 @@ class Signature:
     is_property: bool = False
     results: tuple[int, ...] = ()
     needed: tuple[str, ...] = ()
+    is_class: bool = False
+    is_generator: bool = False
+    is_context: bool = False
+    is_settable: bool = False
 
 
 class DefinitionKind(StrEnum):
@@ -62,7 +69,7 @@ class Definition:
     as in ``vllm.config.ModelConfig``. ``body`` is a hash of what a function does without its comments, docstring
     and annotations. ``is_conditional``: it stands under ``if`` or ``try``, so another definition may take its
     place. ``is_data``: a dataclass, pydantic model, msgspec struct or named tuple, whose fields are its
-    constructor.
+    constructor; the ``signature`` of a class is what its own fields make of it, also of one with a constructor.
     """
 
     name: str
@@ -106,10 +113,11 @@ class ModuleOutline:
     """What a module offers to others. Names in ``imports`` are local ones, with what they stand for.
 
     ``imports`` has those of the top level, also under ``if`` and ``try``, which others can import from here.
-    ``typing_only`` are the imports that only type checkers see, which others can't import from here.
+    ``typing_only`` are the names and members that only type checkers see, which are not there for others.
     ``stars`` are modules imported with ``*``. ``dynamic`` are names that a module's ``__getattr__`` gives, by
     the string literals in it and in the tables that it reads; ``has_getattr`` says that there is one that may give
-    others, too.
+    others, too. ``exported``: what a star takes, None if nothing says so. ``open_classes`` get members whose
+    names only running code knows, those with ``.*`` behind them attributes alone.
     """
 
     module: str
@@ -121,6 +129,8 @@ class ModuleOutline:
     has_getattr: bool = False
     calls: tuple[CallSite, ...] = ()
     typing_only: frozenset[str] = frozenset()
+    exported: frozenset[str] | None = None
+    open_classes: frozenset[str] = frozenset()
     _members: dict[str, dict[str, Definition]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def list_members(self, name: str) -> Mapping[str, Definition]:
@@ -128,5 +138,16 @@ class ModuleOutline:
         if not self._members:
             for full_name, definition in self.definitions.items():
                 owner, _, last = full_name.rpartition(".")
-                self._members.setdefault(owner, {})[last] = definition
+                if full_name not in self.typing_only:
+                    self._members.setdefault(owner, {})[last] = definition
         return self._members.get(name, {})
+
+    def gives_star(self, name: str) -> bool:
+        """Return whether ``from module import *`` takes a name that is here."""
+        return name in self.exported if self.exported is not None else not name.startswith("_")
+
+    def may_give(self, owner: str, *, is_method: bool) -> bool:
+        """Return whether objects of a class may have members that the class does not list."""
+        members = self.list_members(owner)
+        asks = "__getattr__" in members or "__getattribute__" in members
+        return asks or owner in self.open_classes or (not is_method and f"{owner}.*" in self.open_classes)

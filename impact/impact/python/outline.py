@@ -8,22 +8,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from impact.errors import attempt
-from impact.python.blocks import list_own_expressions, walk_statements
-from impact.python.code_reader import CodeReader, CodeReading
-from impact.python.data_classes import DataClassReader, choose_field_kind, read_default
-from impact.python.expressions import SourceText, get_head, join_name
+from impact.python.blocks import Bound, Run, list_bound, list_own_expressions, list_unbound, walk_statements
+from impact.python.code_reader import ANY, CodeReader, CodeReading
+from impact.python.data_classes import DataClassReader, FieldStyle, choose_style, read_default
+from impact.python.expressions import SourceText, get_head, is_none, join_name
 from impact.python.fingerprint import drop_docstring
 from impact.python.imports import read_names
-from impact.python.lazy_names import fills_itself, gives_only_known, list_dynamic_names
-from impact.python.models import CallSite, Definition, DefinitionKind, ModuleOutline, ParameterKind
+from impact.python.lazy_names import (
+    GETATTR,
+    fills_itself,
+    get_filled_name,
+    gives_only_known,
+    list_attached,
+    list_dynamic_names,
+)
+from impact.python.models import CallSite, Definition, DefinitionKind, ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.parsing import parse_source
-from impact.python.signatures import FunctionNode, read_signature
+from impact.python.signatures import FunctionNode, join_forms, read_signature, read_value_signature
 
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 _ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 _ABSTRACT_BASES = frozenset({"ABC", "Protocol", "ABCMeta"})
-_GETATTR = "__getattr__"
+_SLOTS = "__slots__"
+# decorators of functions that are one of several forms under one name
+_FORMS = frozenset({"dispatch", "overload", "register"})
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "model_post_init"})
 
 
@@ -72,9 +81,16 @@ class _OutlineBuilder:
         self._settled: set[str] = set()
         self._tables: dict[str, ast.expr] = {}
         self._getattr: FunctionNode | None = None
+        # names by which ``__getattr__`` was bound without a function, and what may give any name
+        self._attached: frozenset[str] | None = None
         self._fills_itself = False
+        # functions with the names that they bind in the module
+        self._globals: list[tuple[str, str]] = []
+        # names that only type checkers see, and classes whose objects may have any attribute
+        self._typing_only: set[str] = set()
+        self._open: set[str] = set()
         # classes of this module that make their subclasses data classes too
-        self._data_bases: dict[str, ParameterKind] = {}
+        self._styles: dict[str, FieldStyle] = {}
 
     def build(self) -> ModuleOutline:
         """Read the module, then each class that is met, outer ones first."""
@@ -83,68 +99,110 @@ class _OutlineBuilder:
         while waiting:
             owner = waiting.pop(0)
             self._read_body(owner.node.body, owner, waiting)
-            definition = self._definitions[owner.name]
-            if owner.is_data and definition.line == owner.node.lineno:
-                self._definitions[owner.name] = replace(definition, is_data=True, signature=owner.signature)
+            definition = self._definitions.get(owner.name)
+            if definition and owner.style and definition.line == owner.node.lineno:
+                self._definitions[owner.name] = replace(
+                    definition, is_data=owner.is_data, signature=owner.signature
+                )
         for name, attribute in self._attributes.items():
-            self._definitions.setdefault(name, attribute)
+            if name.endswith(f".{ANY}"):
+                self._open.add(name)
+            else:
+                self._definitions.setdefault(name, attribute)
+        return self._make_outline()
+
+    def _make_outline(self) -> ModuleOutline:
+        names = self._names
+        called = {each.name for each in self._calls if not each.scope}
+        for function, name in self._globals:
+            if function in called and name not in self._definitions:
+                line = self._definitions[function].line if function in self._definitions else 1
+                self._definitions[name] = Definition(name, DefinitionKind.CONSTANT, line, line)
+        has_getattr = self._fills_itself or GETATTR in names.imports
+        dynamic = self._attached or frozenset()
+        if self._getattr:
+            dynamic |= list_dynamic_names(self._getattr, self._tables)
+            has_getattr = has_getattr or not gives_only_known(self._getattr)
+        elif GETATTR in self._definitions:
+            has_getattr = has_getattr or not self._attached
+        # what only type checkers see stands for what the module gives when it is asked
+        shown = dynamic if not has_getattr else names.own
         return ModuleOutline(
             self._module,
             self._is_package,
             self._definitions,
-            self._names.imports,
-            tuple(dict.fromkeys(self._names.stars)),
-            list_dynamic_names(self._getattr, self._tables) if self._getattr else frozenset(),
-            (self._getattr is not None and not gives_only_known(self._getattr)) or self._fills_itself,
+            {name: each for name, each in names.imports.items() if name not in names.deleted},
+            tuple(dict.fromkeys(names.stars)),
+            dynamic,
+            has_getattr,
             tuple(self._calls),
-            frozenset(self._names.typing_only),
+            frozenset((names.typing_only - shown) | self._typing_only),
+            names.exported,
+            frozenset(self._open),
         )
 
     def _read_body(
         self, body: Sequence[ast.stmt], owner: DataClassReader | None, waiting: list[DataClassReader]
     ) -> None:
         prefix = f"{owner.name}." if owner else ""
-        for statement, is_conditional in walk_statements(body):
+        for statement, run in walk_statements(body):
             if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-                self._add_function(statement, owner, is_conditional=is_conditional)
+                self._add_function(statement, owner, run)
             elif isinstance(statement, ast.ClassDef):
-                waiting.append(self._add_class(statement, prefix, is_conditional=is_conditional))
+                waiting.append(self._add_class(statement, prefix, run))
             else:
-                self._fills_itself = self._fills_itself or (owner is None and fills_itself(statement))
-                for definition in self._list_assigned(statement, prefix, is_conditional=is_conditional):
-                    self._define(definition)
-                    if owner and isinstance(statement, ast.AnnAssign):
-                        owner.add_field(definition, statement)
                 reading = self._code.read_code(list_own_expressions(statement), owner.name if owner else "")
                 self._calls += reading.calls
+                self._add_bound(statement, [*list_bound(statement), *reading.named], owner, run)
+                for name in list_unbound(statement) if run is Run.ALWAYS else ():
+                    self._definitions.pop(f"{prefix}{name}", None)
 
-    def _define(self, definition: Definition) -> None:
+    def _define(self, definition: Definition, run: Run) -> None:
         """Add a definition. A later one replaces it, unless it is what a condition falls back to."""
-        if not definition.is_conditional or definition.name not in self._definitions:
-            self._definitions[definition.name] = definition
+        name = definition.name
+        before = self._definitions.get(name)
+        if run is Run.NEVER:
+            if before is None and "." in name:
+                self._typing_only.add(name)
+        elif before is None or name in self._typing_only:
+            self._typing_only.discard(name)
+        elif before.signature and definition.signature and _are_forms(before, definition, run):
+            # of several forms under one name, or in several branches, each takes calls
+            definition = replace(before, signature=join_forms(before.signature, definition.signature))
+        elif run is Run.MAYBE:
+            return
+        if run is not Run.NEVER or before is None:
+            self._definitions[name] = definition
 
-    def _add_function(self, node: FunctionNode, owner: DataClassReader | None, *, is_conditional: bool) -> None:
+    def _add_function(self, node: FunctionNode, owner: DataClassReader | None, run: Run) -> None:
         if owner:
             owner.add_method(node.name)
-        elif node.name == _GETATTR:
+        elif node.name == GETATTR and run is not Run.NEVER:
             self._getattr = node
         line = min(each.lineno for each in [*node.decorator_list, node])
         text = self._source.get_lines(line, node.end_lineno or line).encode(errors="surrogatepass")
         digest, decorators = hashlib.blake2b(text, digest_size=16).digest(), tuple(self._list_decorators(node))
-        key = digest, owner.name if owner else "", decorators, is_conditional
+        key = digest, owner.name if owner else "", decorators, run is not Run.ALWAYS
         reading = self._known.get(key)
         if reading is None:
             reading = self._known[key] = self._read_function(node, line, *key[1:])
         shift = line - reading.line
         self._calls += (_move_call(each, shift) for each in reading.code.calls) if shift else reading.code.calls
+        self._globals += ((node.name, each) for each in reading.code.globals if not owner)
         for attribute in reading.code.attributes:
             is_constructor = node.name in _CONSTRUCTORS
+            if attribute.name.endswith(f".{ANY}") and not is_constructor:
+                # other methods set what is there
+                continue
             if attribute.name not in (self._settled if is_constructor else self._attributes):
                 self._attributes[attribute.name] = _move(attribute, shift)
                 if is_constructor:
                     self._settled.add(attribute.name)
+        getter = self._definitions.get(f"{owner.name}.{node.name}" if owner else node.name)
+        if f"{node.name}.setter" in decorators and getter and getter.signature:
+            self._definitions[getter.name] = replace(getter, signature=replace(getter.signature, is_settable=True))
         if reading.definition:
-            self._define(_move(reading.definition, shift))
+            self._define(_move(reading.definition, shift), run)
 
     def _read_function(
         self,
@@ -158,6 +216,8 @@ class _OutlineBuilder:
         signature = read_signature(node, decorators, self._source)
         outside = self._code.read_code([*node.decorator_list, *_list_defaults(node.args)], owner)
         first = signature.parameters[0].name if owner and signature.parameters and not signature.is_static else ""
+        # it has the class, and calls the object that it makes so
+        first = "self" if first and node.name == "__new__" else first
         code = self._code.read_method(drop_docstring(node.body), name, owner, first)
         ends = {each.rpartition(".")[2] for each in decorators}
         # a setter stands beside its property; ``_`` is what functions are called that a decorator registers
@@ -167,7 +227,7 @@ class _OutlineBuilder:
             DefinitionKind.METHOD if owner else DefinitionKind.FUNCTION,
             node.lineno,
             node.end_lineno or node.lineno,
-            signature=signature,
+            signature=replace(signature, is_generator=code.is_generator),
             decorators=decorators,
             body=code.body,
             is_abstract=not ends.isdisjoint(_ABSTRACT),
@@ -176,58 +236,81 @@ class _OutlineBuilder:
         code = replace(code, calls=(*outside.calls, *code.calls))
         return _FunctionReading(line, None if is_accessor else definition, code)
 
-    def _add_class(self, node: ast.ClassDef, prefix: str, *, is_conditional: bool) -> DataClassReader:
+    def _add_class(self, node: ast.ClassDef, prefix: str, run: Run) -> DataClassReader:
         name = f"{prefix}{node.name}"
         bases = tuple(filter(None, (self._resolve(get_head(each)) for each in node.bases)))
         decorators = tuple(self._list_decorators(node))
         self._calls += self._code.read_code([*node.decorator_list, *node.bases, *node.keywords], name).calls
-        metaclasses = {self._resolve(each.value).rpartition(".")[2] for each in node.keywords}
-        ends = {each.rpartition(".")[2] for each in bases} | metaclasses
-        self._define(
-            Definition(
-                name,
-                DefinitionKind.CLASS,
-                node.lineno,
-                node.end_lineno or node.lineno,
-                bases=bases,
-                decorators=decorators,
-                is_abstract=not ends.isdisjoint(_ABSTRACT_BASES),
-                is_conditional=is_conditional,
-            )
+        metaclasses = tuple(self._resolve(each.value) for each in node.keywords if each.arg == "metaclass")
+        ends = {each.rpartition(".")[2] for each in (*bases, *metaclasses)}
+        definition = Definition(
+            name,
+            DefinitionKind.CLASS,
+            node.lineno,
+            node.end_lineno or node.lineno,
+            bases=bases,
+            # what else makes objects of it otherwise than others
+            decorators=(*decorators, *(each for each in metaclasses if each.rpartition(".")[2] != "ABCMeta")),
+            is_abstract=not ends.isdisjoint(_ABSTRACT_BASES),
+            is_conditional=run is not Run.ALWAYS,
         )
-        inherited = [self._data_bases[base] for base in bases if base in self._data_bases]
-        kind = choose_field_kind(node, bases, decorators) or next(iter(inherited), None)
-        if inherited or choose_field_kind(node, bases, ()):
-            self._data_bases[f"{self._module}.{name}"] = kind or ParameterKind.POSITIONAL
-        return DataClassReader(node, name, kind)
+        self._define(definition, run)
+        style = choose_style(node, bases, decorators, self._styles)
+        if style and style.is_inherited:
+            self._styles[f"{self._module}.{name}"] = style
+        return DataClassReader(node, name, style, self._source)
 
-    def _list_assigned(self, statement: ast.stmt, prefix: str, *, is_conditional: bool) -> Iterator[Definition]:
-        if isinstance(statement, ast.AnnAssign):
-            targets: list[ast.expr] = [statement.target]
-            value, annotation = statement.value, statement.annotation
-        elif isinstance(statement, ast.Assign):
-            targets, value, annotation = statement.targets, statement.value, None
-        else:
-            return
-        text = read_default(value, self._source) if prefix else self._source.get_text(value) if value else ""
-        for target in targets:
-            if isinstance(target, ast.Name) and not self._is_stand_in(target.id, value, prefix):
-                if value and not prefix:
-                    self._tables[target.id] = value
-                yield Definition(
-                    f"{prefix}{target.id}",
-                    DefinitionKind.FIELD if prefix else DefinitionKind.CONSTANT,
-                    statement.lineno,
-                    statement.end_lineno or statement.lineno,
-                    value=text,
-                    annotation=self._source.get_text(annotation) if annotation else "",
-                    is_conditional=is_conditional,
-                )
+    def _add_bound(
+        self, statement: ast.stmt, bound: Sequence[Bound], owner: DataClassReader | None, run: Run
+    ) -> None:
+        """Add what a statement binds that is neither a function nor a class."""
+        if fills_itself(statement):
+            self._fills_itself = self._fills_itself or owner is None
+            self._open.update([owner.name] if owner else [])
+        if setting := get_filled_name(statement):
+            self._open.add(setting)
+        prefix = f"{owner.name}." if owner else ""
+        annotation = statement.annotation if isinstance(statement, ast.AnnAssign) else None
+        for name, value in bound:
+            head, dot, _ = name.partition(".")
+            target = self._definitions.get(head) if dot and not owner else None
+            # None, so that a name is there where type checkers see an import, is no definition
+            is_stand_in = is_none(value) and not prefix and name in self._names.typing_only
+            if (dot and not (target and target.kind is DefinitionKind.CLASS)) or is_stand_in:
+                continue
+            if name == _SLOTS and owner and value:
+                self._add_slots(owner.name, value, statement)
+            if not owner and not dot:
+                if annotation and not value:
+                    # an annotation alone binds nothing
+                    continue
+                if value:
+                    self._tables[name] = value
+                if name == GETATTR and isinstance(statement, ast.Assign):
+                    self._attached = list_attached(statement.value)
+            definition = Definition(
+                f"{prefix}{name}",
+                DefinitionKind.FIELD if prefix or dot else DefinitionKind.CONSTANT,
+                statement.lineno,
+                statement.end_lineno or statement.lineno,
+                signature=read_value_signature(value, self._definitions, self._source) if not prefix else None,
+                value=read_default(value, annotation, self._source) if prefix else self._show(value),
+                annotation=self._show(annotation),
+                is_conditional=run is not Run.ALWAYS,
+            )
+            self._define(definition, Run.ALWAYS if prefix and run is Run.NEVER and not value else run)
+            if owner and run is not Run.NEVER:
+                owner.add_field(definition, statement)
 
-    def _is_stand_in(self, name: str, value: ast.expr | None, prefix: str) -> bool:
-        """Return whether a name is bound to ``None`` only so that it exists where type checkers see an import."""
-        is_none = isinstance(value, ast.Constant) and value.value is None
-        return is_none and not prefix and name in self._names.typing_only
+    def _add_slots(self, owner: str, value: ast.expr, statement: ast.stmt) -> None:
+        for node in ast.walk(value):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                name = f"{owner}.{node.value}"
+                attribute = Definition(name, DefinitionKind.ATTRIBUTE, statement.lineno, node.end_lineno or 0)
+                self._attributes.setdefault(name, attribute)
+
+    def _show(self, node: ast.expr | None) -> str:
+        return self._source.get_text(node) if node else ""
 
     def _list_decorators(self, node: FunctionNode | ast.ClassDef) -> Iterator[str]:
         for each in node.decorator_list:
@@ -238,6 +321,12 @@ class _OutlineBuilder:
     def _resolve(self, node: ast.expr) -> str:
         name = join_name(node)
         return self._names.resolve(name) if name else ""
+
+
+def _are_forms(first: Definition, second: Definition, run: Run) -> bool:
+    ends = [{each.rpartition(".")[2] for each in definition.decorators} for definition in (first, second)]
+    is_branch = run is Run.MAYBE and first.is_conditional and first.kind is second.kind
+    return is_branch or not any(map(_FORMS.isdisjoint, ends))
 
 
 def _move(definition: Definition, shift: int) -> Definition:

@@ -1,16 +1,21 @@
-"""Signatures of functions, and those that the fields of a data class make."""
+"""Signatures of functions, of what stands for one, and of several forms of one."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
 
-from impact.python.expressions import SourceText, join_name
+from impact.python.expressions import SourceText, is_none, join_name
 from impact.python.models import Definition, Parameter, ParameterKind, Signature
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-_SELF = Parameter("self")
+POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL)
+# the default of what need not be passed for a reason other than a default
+_SOME = "..."
 _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "lazy_property"})
+_CONTEXTS = frozenset({"contextmanager", "asynccontextmanager"})
 
 
 def read_signature(node: FunctionNode, decorators: Sequence[str], source: SourceText) -> Signature:
@@ -24,6 +29,9 @@ def read_signature(node: FunctionNode, decorators: Sequence[str], source: Source
         is_property=not last_parts.isdisjoint(_PROPERTIES),
         results=_count_results(node),
         needed=tuple(_list_needed(node)),
+        is_context=not last_parts.isdisjoint(_CONTEXTS),
+        # other decorators of properties keep the value, which may be replaced
+        is_settable=not last_parts.isdisjoint(_PROPERTIES - {"property", "abstractproperty"}),
     )
 
 
@@ -31,7 +39,7 @@ def _list_needed(node: FunctionNode) -> Iterator[str]:
     """Yield the names that a function refuses to be ``None`` before it may return."""
     for each in node.body:
         test = each.test if isinstance(each, ast.Assert | ast.If) else None
-        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and _is_none(test.comparators[0]):
+        if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and is_none(test.comparators[0]):
             is_asserted = isinstance(each, ast.Assert) and isinstance(test.ops[0], ast.IsNot)
             is_raised = isinstance(each, ast.If) and isinstance(each.body[-1], ast.Raise)
             if is_asserted or (is_raised and isinstance(test.ops[0], ast.Is)):
@@ -52,7 +60,7 @@ def _count_results(node: FunctionNode) -> tuple[int, ...]:
 def _count_annotated(node: ast.expr | None) -> int:
     """Return how many values an annotation such as ``tuple[int, str] | None`` says, 0 if it does not say it."""
     if isinstance(node, ast.BinOp):
-        return _count_annotated(node.left) or _count_annotated(node.right) if _is_none(node.right) else 0
+        return _count_annotated(node.left) or _count_annotated(node.right) if is_none(node.right) else 0
     if not isinstance(node, ast.Subscript):
         return 0
     name = join_name(node.value).rpartition(".")[2]
@@ -66,7 +74,7 @@ def _list_returned(node: FunctionNode) -> Iterator[ast.expr]:
     waiting: list[ast.AST] = [*node.body]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, ast.Return) and each.value and not _is_none(each.value):
+        if isinstance(each, ast.Return) and each.value and not is_none(each.value):
             yield each.value
         elif not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
             waiting.extend(ast.iter_child_nodes(each))
@@ -80,16 +88,57 @@ def _count_values(node: ast.expr) -> int:
     return len(node.elts) if isinstance(node, ast.Tuple) and not is_open else 0
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def read_value_signature(
+    value: ast.expr | None, known: Mapping[str, Definition], source: SourceText
+) -> Signature | None:
+    """Return the signature of a ``lambda``, or of a ``partial`` of a known function; None of any other value."""
+    if isinstance(value, ast.Lambda):
+        return Signature(tuple(_list_parameters(value.args, source)))
+    if not isinstance(value, ast.Call) or join_name(value.func).rpartition(".")[2] != "partial" or not value.args:
+        return None
+    function = known.get(join_name(value.args[0]))
+    given = {each.arg: each.value for each in value.keywords}
+    if not function or not function.signature or None in given or isinstance(value.args[-1], ast.Starred):
+        return None
+    parameters: list[Parameter] = []
+    by_place, is_named = len(value.args) - 1, False
+    for each in function.signature.parameters:
+        if each.kind in POSITIONAL and by_place:
+            by_place -= 1
+            continue
+        default = source.get_text(given[each.name]) if each.name in given else each.default
+        # those behind one that is passed by name can no longer be passed by place
+        is_named = is_named or (each.kind is ParameterKind.POSITIONAL and each.name in given)
+        kind = ParameterKind.KEYWORD_ONLY if is_named and each.kind is ParameterKind.POSITIONAL else each.kind
+        parameters.append(replace(each, kind=kind, default=default))
+    return replace(function.signature, parameters=tuple(parameters))
 
 
-def make_constructor(fields: Sequence[Definition], kind: ParameterKind) -> Signature:
-    """Return the signature of the constructor that fields make; it has ``self`` as others have."""
-    parameters = (
-        Parameter(each.name.rpartition(".")[2], kind, each.value or None, each.annotation) for each in fields
-    )
-    return Signature((_SELF, *parameters))
+def join_forms(first: Signature, second: Signature) -> Signature:
+    """Return the signature of what has two forms: it takes what one of them takes."""
+    slots = [[each for each in form.parameters if each.kind in POSITIONAL] for form in (first, second)]
+    joined: dict[str, Parameter] = {}
+    rest: dict[str, Parameter] = {}
+    for one, other in zip_longest(*slots):
+        each = one or other
+        if one and other and one.name == other.name:
+            joined[each.name] = replace(each, default=one.default if one.default is not None else other.default)
+        else:
+            joined[each.name] = replace(each, kind=ParameterKind.POSITIONAL, default=each.default or _SOME)
+            if one and other:
+                rest[other.name] = replace(other, kind=ParameterKind.KEYWORD_ONLY, default=other.default or _SOME)
+    ones, others = ({each.name: each for each in form.parameters} for form in (first, second))
+    for name, each in {**ones, **others}.items():
+        if each.kind in POSITIONAL:
+            continue
+        is_optional = each.kind is ParameterKind.KEYWORD_ONLY and not (name in ones and name in others)
+        rest[name] = replace(each, default=each.default or _SOME) if is_optional else each
+    rest = {name: each for name, each in rest.items() if name not in joined}
+    return replace(first, parameters=(*joined.values(), *sorted(rest.values(), key=_get_order)))
+
+
+def _get_order(parameter: Parameter) -> int:
+    return list(ParameterKind).index(parameter.kind)
 
 
 def _list_parameters(args: ast.arguments, source: SourceText) -> Iterator[Parameter]:

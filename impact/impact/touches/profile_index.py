@@ -65,7 +65,9 @@ class ProfileIndex:
             return use
         names = dict.fromkeys((use.name, *use.definitions))
         # both before either: a use with which a defect is met is under no name
-        enclosing = dict.fromkeys(_list_enclosing(names))
+        # a constructor that a class inherits makes its call no use of the base
+        own = [name for name in names if name == use.name or not name.endswith(".__init__")]
+        enclosing = dict.fromkeys(_list_enclosing(own))
         for name in names:
             self._uses[name].append(use)
         for name in enclosing:

@@ -121,7 +121,7 @@ class TestDefinitions:
         assert signature.is_property
         assert signature.returns == "int"
 
-    def test_the_last_of_overloads_counts_and_the_first_of_branches(self) -> None:
+    def test_the_last_of_overloads_counts_and_of_branches_what_one_of_them_takes(self) -> None:
         outline = outline_of("""
             @overload
             def f(a: int): ...
@@ -135,7 +135,7 @@ class TestDefinitions:
         assert first
         assert second
         assert [each.name for each in first.parameters] == ["a", "b"]
-        assert [each.name for each in second.parameters] == ["a"]
+        assert [(each.name, each.default) for each in second.parameters] == [("a", "..."), ("b", "...")]
         assert outline.definitions["g"].is_conditional
 
 
@@ -155,8 +155,33 @@ DATA: dict[str, tuple[str, list[tuple[str, str | None]] | None]] = {
     "a model of one in this module": ("class B(BaseModel): pass\nclass C(B):\n  x: int = 1", [("x", "1")]),
     "msgspec": ("class C(msgspec.Struct, kw_only=True):\n  x: int", [("x", None)]),
     "a named tuple": ("class C(NamedTuple):\n  x: int = 1", [("x", "1")]),
-    "one with a constructor of its own": ("@dataclass\nclass C:\n  x: int\n  def __init__(self): pass", None),
     "a class": ("class C:\n  x: int = 1", None),
+    "a default in an annotation": ("class C(BaseModel):\n  x: Annotated[int, Field(default=1)]", [("x", "1")]),
+    "a value behind an annotation": ("class C(BaseModel):\n  x: Annotated[int, Field(1)] = 2", [("x", "2")]),
+    "an annotation of a dataclass": ("@dataclass\nclass C:\n  x: Annotated[int, field(default=1)]", [("x", None)]),
+    "private to a model": ("class C(BaseModel):\n  x: int\n  _y: int\n  z: int = PrivateAttr()", [("x", None)]),
+    "private to a dataclass": ("@dataclass\nclass C:\n  _x: int", [("_x", None)]),
+    "private to attrs": (
+        "@attrs.define\nclass C:\n  _x: int\n  y = attrs.field(default=1)",
+        [("x", None), ("y", "1")],
+    ),
+    "another name": ("class C(BaseModel):\n  x: int = Field(alias='y')", [("y", None)]),
+    "either name": (
+        "class C(BaseModel):\n  model_config = ConfigDict(populate_by_name=True)\n  x: int = Field(alias='y')",
+        [("x", "..."), ("y", "...")],
+    ),
+    "keys that need not be there": (
+        "class C(TypedDict):\n  x: int\n  y: NotRequired[int]",
+        [("x", None), ("y", "...")],
+    ),
+    "a table that need not be whole": (
+        "class C(TypedDict, total=False):\n  x: int\n  y: Required[int]",
+        [("x", "..."), ("y", None)],
+    ),
+    "what only type checkers see": (
+        "@dataclass\nclass C:\n  x: int\n  if TYPE_CHECKING:\n    y: int",
+        [("x", None)],
+    ),
 }
 
 
@@ -166,6 +191,97 @@ def test_data_classes(text: str, fields: list[tuple[str, str | None]] | None) ->
     parameters = definition.signature.parameters[1:] if definition.signature else None
     assert ([(each.name, each.default) for each in parameters] if parameters is not None else None) == fields
     assert definition.is_data == (fields is not None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["@dataclass\nclass C:\n  x: int\n  def __init__(self): pass", "@dataclass(init=False)\nclass C:\n  x: int"],
+)
+def test_fields_that_make_no_constructor_are_those_of_subclasses(text: str) -> None:
+    definition = outline_of(text).definitions["C"]
+    assert definition.signature
+    assert ([each.name for each in definition.signature.parameters], definition.is_data) == (["self", "x"], False)
+
+
+BOUND: dict[str, tuple[str, list[str]]] = {
+    "a tuple": ("A, (B, *C) = load()", ["A", "B", "C"]),
+    "a list": ("[A, B] = 1, 2", ["A", "B"]),
+    "several targets": ("A = B = 1", ["A", "B"]),
+    "with": ("with load() as (A, B): C = 1", ["A", "B", "C"]),
+    "for": ("for A, B in load(): C = 1", ["A", "B", "C"]),
+    "a walrus": ("if (A := load()) and [B := 1]: pass", ["A", "B"]),
+    "match": ("match load():\n  case [A, *B] | {'c': A, **B}: pass\n  case C: pass", ["A", "B", "C"]),
+    "a function that is called": ("def f():\n  global A\n  A = 1\nf()", ["f", "A"]),
+    "a function that is not called": ("def f():\n  global A\n  A = 1", ["f"]),
+    "an annotation alone": ("A: int", []),
+    "del": ("A = B = C = 1\ndel A, (B)", ["C"]),
+    "del under a condition": ("A = 1\nif go: del A", ["A"]),
+    "del, and again": ("A = 1\ndel A\nA = 2", ["A"]),
+    "an attribute of a class": ("class C: pass\nC.x, other.y = 1, 2", ["C", "C.x"]),
+    "a class body": (
+        "class C:\n  A, B = range(2)\n  for D in A: pass\n  E = 1\n  del E",
+        ["C", "C.A", "C.B", "C.D"],
+    ),
+    "slots": ("class C:\n  __slots__ = ('x', 'y')", ["C", "C.__slots__", "C.x", "C.y"]),
+    "setattr": (
+        "class C:\n  def f(self):\n    object.__setattr__(self, 'x', 1)\n    setattr(self, 'y', 1)",
+        ["C", "C.f", "C.x", "C.y"],
+    ),
+    "the table of an object": ("class C:\n  def f(self): self.__dict__['x'] = 1", ["C", "C.f", "C.x"]),
+    "a condition that never holds": (
+        "if TYPE_CHECKING and go: A = 1\nif not TYPE_CHECKING: B = 1\nif False: C = 1",
+        ["B"],
+    ),
+    "a body that only type checkers see": (
+        "class C:\n  if TYPE_CHECKING:\n    def f(self): pass\n    x = 1\n    y: int",
+        ["C", "C.y"],
+    ),
+}
+
+
+@check_rows(BOUND)
+def test_every_way_to_bind_a_name_is_seen(text: str, names: list[str]) -> None:
+    outline = outline_of(text)
+    assert sorted(outline.definitions.keys() - outline.typing_only) == sorted(names)
+
+
+@pytest.mark.skipif(not hasattr(ast, "TypeAlias"), reason="this Python has no type statement")
+def test_a_type_statement_binds_as_an_assignment_does() -> None:
+    assert outline_of("type Size = int | str").definitions["Size"].value == "int | str"
+
+
+@check_rows(
+    {
+        "by a loader": (
+            "__getattr__, __dir__, __all__ = lazy.attach(__name__, submod_attrs={'m': ['f']})",
+            {"f"},
+            False,
+        ),
+        "by a loader of a table": ("__getattr__ = lazy.attach(__name__, TABLE)[0]", set(), True),
+        "by another module": ("from a.c import __getattr__", set(), True),
+        "by a class of its own": ("sys.modules[__name__].__class__ = Lazy", set(), True),
+        "by a loop": ("for name in NAMES:\n  setattr(sys.modules[__name__], name, load(name))", set(), True),
+        "not at all": ("x = 1", set(), False),
+    }
+)
+def test_modules_that_give_names_when_they_are_asked(text: str, names: set[str], may_give_others: bool) -> None:
+    outline = outline_of(text)
+    assert (set(outline.dynamic), outline.has_getattr) == (names, may_give_others)
+
+
+@check_rows(
+    {
+        "nothing says so": ("x = _y = 1", {"x": True, "_y": False}),
+        "a table": (
+            "__all__ = ['x'] + ('_y',)\n__all__ += ['z']\n__all__.append('a')",
+            {"x": True, "_y": True, "z": True, "a": True, "b": False},
+        ),
+        "another module's table": ("__all__ = ['x', *m.__all__]", {"x": True, "y": True}),
+    }
+)
+def test_what_a_star_takes(text: str, names: dict[str, bool]) -> None:
+    outline = outline_of(text)
+    assert {name: outline.gives_star(name) for name in names} == names
 
 
 def test_keyword_only_fields() -> None:

@@ -3,6 +3,7 @@ from dataclasses import replace
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, Migration
 from impact.coverage import UnreadFile
 from impact.profile.models import DerivedClass, Use, UseKind
+from impact.python.models import Parameter, Signature
 from impact.testing.checks import check_rows
 from impact.testing.touches import make_change, make_merge, make_profile, make_use, read_call
 from impact.touches.judgement import judge_merge, judge_merges, list_touches
@@ -40,6 +41,56 @@ def rate(change: ContractChange, *uses: Use, derived: DerivedClass | None = None
 )
 def test_a_name_that_is_gone(kind: ChangeKind, name: str, use: Use, level: TouchLevel) -> None:
     assert rate(make_change(kind, name), use) is level
+
+
+PLAIN, ASYNC = Signature((Parameter("a"),)), Signature((Parameter("a"),), is_async=True)
+VALUE = Signature((Parameter("self"),), is_property=True, is_settable=True)
+FIXED, OWN = replace(VALUE, is_settable=False), Signature((Parameter("self"), Parameter("a")))
+STATIC, CLASS = replace(PLAIN, is_static=True), replace(PLAIN, is_class=True)
+F, M = "up.a.f", "up.a.C.m"
+CALL = make_use(UseKind.CALL, F, call="f(1)")
+METHOD_CALL, READ = make_use(UseKind.CALL, M, call="m(1)"), make_use(UseKind.READ, M)
+THROUGH_CLASS = replace(METHOD_CALL, text="C.m(1)")
+OVERRIDE = replace(make_use(UseKind.OVERRIDE, M), signature=OWN)
+
+
+@check_rows(
+    {
+        "a coroutine that nobody awaits": (F, PLAIN, ASYNC, CALL, BREAKS),
+        "a result that was awaited": (F, PLAIN, ASYNC, replace(CALL, text="await f(1)"), TOUCHES),
+        "an import of it": (F, PLAIN, ASYNC, make_use(UseKind.IMPORT, F), NO),
+        "no coroutine any more": (F, ASYNC, PLAIN, CALL, BREAKS),
+        "something to await all the same": (F, ASYNC, replace(PLAIN, returns="Awaitable[int]"), CALL, NO),
+        "values that come later": (F, PLAIN, replace(ASYNC, is_generator=True), CALL, BREAKS),
+        "a context": (F, PLAIN, replace(PLAIN, is_context=True), CALL, BREAKS),
+        "an override that upstream awaits": (M, OWN, replace(OWN, is_async=True), OVERRIDE, BREAKS),
+        "one that can be awaited": (
+            M,
+            OWN,
+            replace(OWN, is_async=True),
+            replace(OVERRIDE, signature=replace(OWN, is_async=True)),
+            TOUCHES,
+        ),
+        "a property that is called": (M, OWN, FIXED, METHOD_CALL, BREAKS),
+        "an override of what is a property now": (M, OWN, FIXED, OVERRIDE, BREAKS),
+        "a method that is read": (M, FIXED, OWN, READ, BREAKS),
+        "a value that can't be set": (M, VALUE, FIXED, make_use(UseKind.SET, M), BREAKS),
+        "a value that is read": (M, VALUE, FIXED, READ, NO),
+        "a method of objects that the class is asked for": (M, STATIC, OWN, THROUGH_CLASS, BREAKS),
+        "one that an object is asked for": (M, STATIC, OWN, METHOD_CALL, NO),
+        "a class that is extended": (F, CLASS, PLAIN, make_use(UseKind.SUBCLASS, F), BREAKS),
+        "a class that is called": (F, CLASS, PLAIN, CALL, NO),
+        "a value that is called": (F, PLAIN, None, CALL, BREAKS),
+        "a value that is imported": (F, PLAIN, None, make_use(UseKind.IMPORT, F), MAY_BREAK),
+        "a function that is read": (F, None, PLAIN, make_use(UseKind.READ, F), BREAKS),
+    }
+)
+def test_another_way_of_calling(
+    name: str, old: Signature | None, new: Signature | None, use: Use, level: TouchLevel
+) -> None:
+    subject = METHOD if name == M else FUNCTION
+    change = replace(make_change(ChangeKind.SIGNATURE, name, subject), old_signature=old, new_signature=new)
+    assert rate(change, use) is level
 
 
 def test_uses_with_the_same_effect_are_one_touch_and_the_strongest_comes_first() -> None:

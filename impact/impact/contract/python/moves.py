@@ -99,7 +99,8 @@ def find_import_moves(before: Snapshot, after: Snapshot) -> dict[str, str]:
 def _list_places(side: Snapshot) -> Iterator[Place]:
     for outline in side.modules.values():
         for definition in outline.definitions.values():
-            if "." not in definition.name and not _is_dunder(definition.name):
+            is_top = "." not in definition.name and definition.name not in outline.typing_only
+            if is_top and not _is_dunder(definition.name):
                 yield Place(outline, definition)
 
 
@@ -115,7 +116,8 @@ def _find_same_name(old: Place, after: Snapshot) -> tuple[Pair | None, bool]:
     if lookup.presence is not Presence.PRESENT:
         return None, lookup.presence is Presence.UNKNOWN
     place = find_place(after, lookup.name)
-    if place is None or not _is_same_kind(old.definition, place.definition):
+    # under the same name, something of another kind is still what callers get
+    if place is None or not (_is_same_kind(old.definition, place.definition) or place.name == old.name):
         return None, True
     return Pair(old, place, is_importable=True), True
 

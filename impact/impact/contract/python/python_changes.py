@@ -11,7 +11,7 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, Fi
 from impact.contract.python.callers import list_call_shapes, list_migrations
 from impact.contract.python.deprecation_rows import ModuleText, list_deprecation_rows
 from impact.contract.python.exports import list_lost_exports, list_lost_imports
-from impact.contract.python.members import ClassComparison
+from impact.contract.python.members import ClassComparison, compare_kinds
 from impact.contract.python.moves import Matches, Pair, Place, match_names
 from impact.contract.python.rows import compare_definitions, make_row
 from impact.contract.python.snapshots import OutlineLoader, Snapshot
@@ -180,8 +180,12 @@ class _Comparison:
             yield from self._describe_move(pair)
             if not pair.is_comparable:
                 continue
+            kinds = {pair.old.definition.kind, pair.new.definition.kind}
+            if len(kinds) > 1:
+                yield from compare_kinds(pair, self._before, self._after)
+                continue
             yield from compare_definitions(pair.old, pair.new)
-            if pair.old.definition.kind is DefinitionKind.CLASS:
+            if kinds == {DefinitionKind.CLASS}:
                 yield from ClassComparison(pair, self._before, self._after).list_changes()
 
     def list_unlisted(self) -> Iterator[ContractChange]:

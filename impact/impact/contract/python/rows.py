@@ -17,6 +17,7 @@ from impact.contract.python.signatures import (
     list_default_changes,
 )
 from impact.python.annotations import is_same_annotation
+from impact.python.binding import get_way
 from impact.python.expressions import CUT_MARK
 from impact.python.models import DefinitionKind, Signature
 from impact.source.models import DiffSide
@@ -69,18 +70,36 @@ def compare_definitions(old: Place, new: Place) -> Iterator[ContractChange]:
     if old.definition.kind is DefinitionKind.CLASS or new.definition.kind is DefinitionKind.CLASS:
         return
     if first and second:
+        if get_way(first) != get_way(second):
+            first, second = _add_handed_on(old, first), _add_handed_on(new, second)
         yield from _compare_functions(old, new, first, second)
     elif not first and not second and DefinitionKind.ATTRIBUTE not in {old.definition.kind, new.definition.kind}:
         values = old.definition.value, new.definition.value
+        # a part of what an expression gives has no known value
+        known = [each.definition.value or each.definition.annotation for each in (old, new)]
         # a long table, such as a registry, has no value that a reader could compare
-        if any(values) and CUT_MARK not in "".join(values) and not is_same_value(*values):
+        if any(values) and all(known) and CUT_MARK not in "".join(values) and not is_same_value(*values):
             yield make_row(ChangeKind.DEFAULT, new, before=old)
+
+
+def _add_handed_on(place: Place, signature: Signature) -> Signature:
+    """Return a signature with what it says of its result: a plain function may hand on what an async one gives."""
+    name, outline = place.definition.name, place.outline
+    calls = [each.name for each in outline.calls if each.scope == name]
+    is_run = any(each.rpartition(".")[2] in {"run", "run_until_complete"} for each in calls)
+    if get_way(signature) or signature.returns or is_run:
+        return signature
+    owner = f"{name.rpartition('.')[0]}."
+    targets = (outline.definitions.get(each.replace("self.", owner, 1)) for each in calls)
+    is_async = any(each and each.signature and each.signature.is_async for each in targets)
+    return replace(signature, returns="Awaitable") if is_async else signature
 
 
 def _compare_functions(old: Place, new: Place, first: Signature, second: Signature) -> Iterator[ContractChange]:
     is_same = is_same_call(first, second)
     if not is_same:
-        yield make_row(ChangeKind.SIGNATURE, new, before=old)
+        row = make_row(ChangeKind.SIGNATURE, new, before=old)
+        yield replace(row, old_signature=first, new_signature=second)
     elif required := _require_needed(first, second):
         place = Place(new.outline, replace(new.definition, signature=required))
         yield make_row(ChangeKind.SIGNATURE, place, before=old)
@@ -88,7 +107,8 @@ def _compare_functions(old: Place, new: Place, first: Signature, second: Signatu
     if changes:
         texts = [", ".join(describe_parameter(pair[side]) for pair in changes) for side in (0, 1)]
         yield replace(make_row(ChangeKind.DEFAULT, new, before=old), before=texts[0], after=texts[1])
-    if first.returns and second.returns and not is_same_annotation(first.returns, second.returns):
+    returns = [each.definition.signature.returns if each.definition.signature else "" for each in (old, new)]
+    if all(returns) and not is_same_annotation(*returns):
         yield make_row(ChangeKind.RETURN, new, before=old)
     elif first.results and all(first.results) and any(set(second.results) - {*first.results, 0}):
         counts = (" or ".join(map(str, each.results)) for each in (first, second))

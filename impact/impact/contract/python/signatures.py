@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from impact.python.binding import get_way
 from impact.python.fingerprint import hash_code
 from impact.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
 from impact.python.parsing import parse_expression
@@ -128,8 +129,10 @@ def _list_slots(signature: Signature) -> tuple[list[object], frozenset[object]]:
     return list(positional), frozenset(slots) - frozenset(positional)
 
 
-def _get_flags(signature: Signature) -> tuple[bool, ...]:
-    return signature.is_async, signature.is_static, signature.is_class_method, signature.is_property
+def _get_flags(signature: Signature) -> tuple[object, ...]:
+    # a property that can be set takes what others take
+    flags = signature.is_async, signature.is_static, signature.is_class_method, signature.is_class
+    return *flags, signature.is_property and not signature.is_settable, get_way(signature)
 
 
 def _cut(text: str) -> str:

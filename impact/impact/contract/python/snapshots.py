@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from impact.python.models import Definition, DefinitionKind, ModuleOutline
+from impact.python.data_classes import DECORATORS, MODEL_BASES
+from impact.python.models import Definition, DefinitionKind, ModuleOutline, Parameter, ParameterKind, Signature
 
 OutlineLoader = Callable[[str], ModuleOutline | None]
 # re-exports of re-exports, and bases of bases, that are followed
@@ -16,6 +17,10 @@ _MAX_ANCESTORS = 40
 _PLAIN_BASES = frozenset(
     {"object", "ABC", "Protocol", "Generic", "Enum", "IntEnum", "StrEnum", "NamedTuple", "Struct"}
 )
+# those of them, and of data classes, that make nothing of arguments
+_EMPTY_BASES = frozenset({"object", "ABC", "Protocol", "Generic"})
+_SELF = Parameter("self")
+_NOTHING = Signature((_SELF,))
 # members of the bases from other packages that classes override most
 _INHERITED = frozenset({"forward", "run", "emit", "format", "get", "extra_repr", "reset_parameters"})
 
@@ -67,16 +72,58 @@ class Snapshot:
                 return (outline, definition) if definition else self._follow(outline, parts[length:])
         return None
 
-    def find_inherited(self, owner: str, member: str) -> Lookup:
-        unknown = False
+    def find_inherited(self, owner: str, member: str, *, is_method: bool = True) -> Lookup:
+        own = self.find_definition(owner)
+        unknown = own is not None and own[0].may_give(own[1].name, is_method=is_method)
         for ancestor, definition in self._walk_ancestors(owner):
             if definition is None:
                 unknown = unknown or _may_define(ancestor, owner, member)
                 continue
             outline, class_outline = definition
-            if f"{class_outline.name}.{member}" in outline.definitions:
+            if member in outline.list_members(class_outline.name):
                 return Lookup(Presence.PRESENT, f"{outline.module}.{class_outline.name}.{member}")
+            unknown = unknown or outline.may_give(class_outline.name, is_method=is_method)
         return Lookup(Presence.UNKNOWN if unknown else Presence.ABSENT)
+
+    def find_constructor(self, name: str, steps: int = _MAX_STEPS) -> tuple[Signature, int] | None:
+        """Return the signature that makes an object of a class, and its line; None if that is not known."""
+        match = self.find_definition(name) if steps else None
+        if match is None or match[1].kind is not DefinitionKind.CLASS:
+            return None
+        outline, definition = match
+        members = outline.list_members(definition.name)
+        own = members.get("__init__") or members.get("__new__")
+        if own and own.signature and own.signature.parameters:
+            return replace(own.signature, parameters=(_SELF, *own.signature.parameters[1:])), own.line
+        if own:
+            return None
+        if self._makes_of_fields(name, definition):
+            fields = sorted(self._collect_fields(name, steps).values(), key=_is_keyword)
+            return Signature((_SELF, *fields)), definition.line
+        for base in definition.bases:
+            if base.rpartition(".")[2] not in _EMPTY_BASES:
+                found = self.find_constructor(base, steps - 1)
+                # what an object takes is said by the next base
+                if found is None or found[0] != _NOTHING:
+                    return found
+        return _NOTHING, definition.line
+
+    def _makes_of_fields(self, name: str, definition: Definition) -> bool:
+        ancestors = (each for each, _ in self._walk_ancestors(name))
+        return definition.is_data or any(each.endswith(MODEL_BASES) for each in ancestors)
+
+    def _collect_fields(self, name: str, steps: int) -> dict[str, Parameter]:
+        """Return the fields of a class: those of its bases, then its own, which keep the place of others."""
+        match = self.find_definition(name) if steps else None
+        if match is None:
+            return {}
+        definition, fields = match[1], {}
+        for base in reversed(definition.bases):
+            fields.update(self._collect_fields(base, steps - 1))
+        is_decorated = any(each.rpartition(".")[2] in DECORATORS for each in definition.decorators)
+        if definition.signature and (is_decorated or self._makes_of_fields(name, definition)):
+            fields.update({each.name: each for each in definition.signature.parameters[1:]})
+        return fields
 
     def _walk_ancestors(self, owner: str) -> Iterator[tuple[str, tuple[ModuleOutline, Definition] | None]]:
         waiting, seen = [owner], {owner}
@@ -102,7 +149,8 @@ class Snapshot:
         outline = self.get_module(module)
         if outline is None or not steps:
             return Lookup(Presence.UNKNOWN, full_name)
-        if name in outline.definitions or name in outline.dynamic:
+        is_defined = name in outline.definitions and name not in outline.typing_only
+        if is_defined or name in outline.dynamic:
             return Lookup(Presence.PRESENT, self._follow_alias(outline, name, steps))
         if name in outline.imports and name not in outline.typing_only:
             return self._find_import(outline.imports[name], steps)
@@ -128,6 +176,9 @@ class Snapshot:
     def _find_in_stars(self, outline: ModuleOutline, name: str, steps: int) -> Lookup:
         unknown = outline.has_getattr
         for star in outline.stars:
+            source = self.get_module(star)
+            if source and not source.gives_star(name):
+                continue
             lookup = self._find(star, name, steps - 1)
             if lookup.presence is Presence.PRESENT:
                 return lookup
@@ -141,6 +192,10 @@ class Snapshot:
 def is_plain_base(name: str) -> bool:
     """Return whether a base gives a class no members of interest."""
     return name.rpartition(".")[2] in _PLAIN_BASES
+
+
+def _is_keyword(parameter: Parameter) -> bool:
+    return parameter.kind is ParameterKind.KEYWORD_ONLY
 
 
 def _may_define(ancestor: str, owner: str, member: str) -> bool:

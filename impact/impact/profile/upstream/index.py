@@ -95,6 +95,19 @@ class UpstreamIndex:
         line = (name, *self.list_ancestors(name))
         return tuple(f"{each}.{member}" for each in line if self._has_member(each, member))
 
+    def list_inherited_constructors(self, name: str) -> tuple[str, ...]:
+        """Return the constructors of bases that a call of a class runs, or whose fields are arguments of it."""
+        owner = self.find_class(name)
+        names: list[str] = []
+        for each in self.find_member(owner, "__init__") if owner else ():
+            names.append(each)
+            place = self._place_member(each)
+            outline = self.get_outline(place.module) if place else None
+            if outline and place and place.name in outline.definitions:
+                # it takes what the call passes, whatever others take
+                break
+        return tuple(each for each in names if each != f"{owner}.__init__")
+
     def find_definitions(self, symbol: str) -> tuple[str, ...]:
         """Return the names under which upstream defines what a symbol names.
 

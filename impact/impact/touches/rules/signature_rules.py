@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
+from impact.contract.breaking import describe_other_kind
 from impact.contract.models import ContractChange, ContractClass, MergeContract
 from impact.contract.python.callers import get_called_name
 from impact.profile.models import Use, UseKind
@@ -12,8 +14,10 @@ from impact.python.binding import (
     BindingProblem,
     ProblemKind,
     can_bind,
+    describe_way,
     drop_receiver,
     find_binding_problem,
+    get_way,
     list_required,
 )
 from impact.python.models import CallShape, ParameterKind, Signature
@@ -42,10 +46,13 @@ _OWN_REFUSALS = {
 
 def judge_signature(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     if change.old_signature is None or change.new_signature is None:
+        yield from _judge_other_kind(change, index)
         return
     old, new = _view_as_caller(change, change.old_signature), _view_as_caller(change, change.new_signature)
     for use in (*_list_uses(change, index), *list_possible_calls(change, contract, index)):
-        if use.kind in _REPLACEMENTS:
+        if verdict := _judge_way(change, use, old, new):
+            yield verdict
+        elif use.kind in _REPLACEMENTS:
             yield _judge_replacement(change, use, (old, new), contract, index)
         elif use.call is not None and use.kind in _CALLS:
             yield judge_call(quote_name(change), use, old, new, contract)
@@ -54,6 +61,63 @@ def judge_signature(change: ContractChange, contract: MergeContract, index: Prof
             yield Verdict(use, TouchLevel.TOUCHES, 0.35, reason)
         else:
             yield _judge_mention(quote_name(change), use, old, new)
+
+
+def _judge_other_kind(change: ContractChange, index: ProfileIndex) -> Iterator[Verdict]:
+    """Judge the uses of a name that stood for what can be called and is a value now, or the other way round."""
+    if change.old_signature is change.new_signature:
+        return
+    reason = f"{quote_name(change)} {describe_other_kind(change)}"
+    for use in index.list_uses(change.name):
+        fails = use.kind in {UseKind.CALL, UseKind.SUBCLASS} if change.old_signature else use.call is None
+        # what a line that imports does with it stands in other lines
+        yield Verdict(use, TouchLevel.BREAKS if fails else TouchLevel.MAY_BREAK, 0.7, reason)
+
+
+def _judge_way(change: ContractChange, use: Use, old: Signature, new: Signature) -> Verdict | None:
+    """Judge a use by the way in which something is called; None if that says nothing of the use."""
+    way = describe_way(old, new)
+    if use.kind is UseKind.SET and new.is_property and not new.is_settable:
+        reason = f"{quote_name(change)} can no longer be set"
+        return Verdict(use, TouchLevel.BREAKS, 0.85, reason) if old.is_settable else None
+    if not way:
+        return _judge_receiver(change, use, old, new)
+    reason = f"{quote_name(change)} {way}"
+    is_call = use.call is not None and use.kind in _CALLS
+    if use.kind in _REPLACEMENTS:
+        own = use.signature
+        differs = own is not None and get_way(own) == get_way(old)
+        return Verdict(use, TouchLevel.BREAKS, 0.85, f"{reason}, and upstream uses this so") if differs else None
+    if old.is_class or new.is_property or old.is_property:
+        # of a class, all but a call wants the class; a method that is an attribute now is no longer called
+        fails = is_call != (old.is_class or old.is_property)
+        if old.is_class and (is_call or use.kind is UseKind.IMPORT):
+            return None
+        level = TouchLevel.BREAKS if fails else TouchLevel.MAY_BREAK
+        return Verdict(use, level, 0.85 if fails else 0.5, reason)
+    if not is_call:
+        return None
+    is_awaited = re.search(r"\bawait\b", use.text) is not None
+    if get_way(new) == "await" and is_awaited:
+        return Verdict(use, TouchLevel.TOUCHES, 0.3, reason)
+    return Verdict(use, TouchLevel.BREAKS, 0.9, reason)
+
+
+def _judge_receiver(change: ContractChange, use: Use, old: Signature, new: Signature) -> Verdict | None:
+    """Judge a call through the class, or an override, of a method that is one of objects now, or no longer."""
+    before, after = (each.is_static or each.is_class_method for each in (old, new))
+    if before == after or not _is_member(change):
+        return None
+    owner, method = change.name.split(".")[-2:]
+    reason = f"{quote_name(change)} needs an object now" if before else f"{quote_name(change)} takes no object now"
+    if use.kind is UseKind.OVERRIDE:
+        own = use.signature
+        differs = own is not None and (own.is_static or own.is_class_method) == before
+        # an object that is passed as before takes the place of an argument
+        return Verdict(use, TouchLevel.BREAKS, 0.7, f"{reason}, and this does not") if differs and before else None
+    if use.call is None or not re.search(rf"\b{re.escape(owner)}\.{re.escape(method)}\(", use.text):
+        return None
+    return Verdict(use, TouchLevel.BREAKS, 0.85, reason)
 
 
 def _view_as_caller(change: ContractChange, signature: Signature) -> Signature:
@@ -124,8 +188,9 @@ def _find_new_problem(old: Signature, new: Signature, shape: CallShape) -> Bindi
         if keyword in before - after:
             return BindingProblem(ProblemKind.UNKNOWN, keyword)
     passed = {*shape.keywords, *_list_positional(new)[: shape.positional]}
+    required = {each.name for each in list_required(old)}
     for each in () if shape.has_star or shape.has_double_star else list_required(new):
-        if each.name not in before | passed:
+        if each.name not in required | passed:
             return BindingProblem(ProblemKind.MISSING, each.name)
     return None
 

@@ -94,6 +94,121 @@ ONE_MODULE: dict[str, tuple[str, str, list[str]]] = {
     "an attribute that is a property now": (
         "class C:\n    def __init__(self): self.x = 1",
         "class C:\n    @property\n    def x(self): return 1",
+        ["method signature a.b.C.x"],
+    ),
+    "a value that can still be set": (
+        "class C:\n    def __init__(self): self.x = 1",
+        "class C:\n    @property\n    def x(self): return 1\n    @x.setter\n    def x(self, value): pass",
+        [],
+    ),
+    "an attribute that may be called": (
+        "class C:\n    def __init__(self): self.x = make()",
+        "class C:\n    def x(self): return 1",
+        [],
+    ),
+    "two constants in one assignment": ("LOW = -4\nHIGH = 4", "LOW, HIGH = bounds()", []),
+    "members of an enum in one assignment": (
+        "class Pace(enum.Enum):\n    FAST = 1\n    SLOW = 2",
+        "class Pace(enum.Enum):\n    FAST, SLOW = range(1, 3)",
+        [],
+    ),
+    "a helper that is deleted": (BIG, f"{BIG}del cdiv", ["function removed a.b.cdiv"]),
+    "a name for type checkers alone": (
+        f"Size = int\n{CLASS}",
+        "if TYPE_CHECKING:\n    Size = int\n    class Cache: pass",
+        ["constant removed a.b.Size", "class removed a.b.Cache"],
+    ),
+    "a name for type checkers that the module gives": (
+        "A = 1",
+        "if TYPE_CHECKING:\n    A = 1\ndef __getattr__(name):\n    if name == 'A': return 1\n    raise KeyError",
+        [],
+    ),
+    "a partial that takes the calls": (
+        BIG,
+        BIG.replace("cdiv(a, b)", "_cdiv(a, b, *, c)") + "cdiv = partial(_cdiv, c=2)",
+        ["constant signature a.b.cdiv"],
+    ),
+    "a class with __getattr__": (
+        "class C:\n    def run(self): pass",
+        "class C:\n    def __getattr__(self, name): return getattr(self.inner, name)",
+        ["method added member a.b.C.__getattr__"],
+    ),
+    "an attribute that is a slot now": (
+        "class C:\n    def __init__(self): self.n = 1",
+        "class C:\n    __slots__ = ('n',)\n    def __init__(self): object.__setattr__(self, 'n', 1)",
+        ["attribute added member a.b.C.__slots__"],
+    ),
+    "a class that becomes a dataclass": (
+        "class C:\n    def __init__(self, a):\n        self.a = a",
+        "@dataclass\nclass C:\n    a: int\n    b: int",
+        ["method signature a.b.C.__init__", "attribute added member a.b.C.b"],
+    ),
+    "a class that gets a constructor": (
+        "class C:\n    x = 1",
+        "class C:\n    x = 1\n    def __init__(self, a): pass",
+        ["method added member a.b.C.__init__", "method signature a.b.C.__init__"],
+    ),
+    "a class that loses its constructor": (
+        "class C:\n    def __init__(self, a): pass",
+        "class C: pass",
+        ["method signature a.b.C.__init__"],
+    ),
+    "a class whose metaclass may make its objects": (
+        "class C:\n    x = 1",
+        "class C(metaclass=Maker):\n    x = 1\n    def __init__(self, a): pass",
+        ["method added member a.b.C.__init__"],
+    ),
+    "a field of a base": (
+        "@dataclass\nclass B:\n    x: int\n@dataclass\nclass C(B):\n    y: int",
+        "@dataclass\nclass B:\n    x: int\n    z: int\n@dataclass\nclass C(B):\n    y: int",
+        ["method signature a.b.B.__init__", "attribute added member a.b.B.z", "method signature a.b.C.__init__"],
+    ),
+    "a field that goes by name": (
+        "@dataclass\nclass C:\n    x: int = 0\n    y: int = 0",
+        "@dataclass\nclass C:\n    x: int = field(default=0, kw_only=True)\n    y: int = 0",
+        ["method signature a.b.C.__init__"],
+    ),
+    "another form of a dispatched function": (
+        "@dispatch\ndef f(a: int, b=0): pass",
+        "@dispatch\ndef f(a: int, b=0): pass\n@dispatch\ndef f(a: str): pass",
+        [],
+    ),
+    "a function that is a class now": (
+        "def C(a): pass",
+        "class C:\n    def __init__(self, a): pass",
+        ["class signature a.b.C"],
+    ),
+    "a function that is a value now": ("def f(a): pass", "f = 3", ["constant signature a.b.f"]),
+    "a function of which an expression makes another": ("def f(a): pass", "f = wrap(g)", []),
+    "a decorator about an argument": (
+        "def f(ids=None): pass",
+        "@deprecate_kwargs('ids', message='gone in v0.13')\ndef f(ids=None): pass",
+        [],
+    ),
+    "a decorator that names an argument": (
+        "def f(ids=None): pass",
+        "@deprecated('ids')\ndef f(ids=None): pass",
+        [],
+    ),
+    "one form that is deprecated": (
+        "def f(a): pass",
+        "@overload\n@deprecated('use str')\ndef f(a: int): ...\n@overload\ndef f(a: str): ...\ndef f(a): pass",
+        [],
+    ),
+    "all forms that are deprecated": (
+        "def f(a): pass",
+        (
+            "@overload\n@deprecated('x')\ndef f(a: int): ...\n@overload\n@deprecated('x')\ndef f(a: str): ...\n"
+            "def f(a): pass"
+        ),
+        ["function deprecated a.b.f"],
+    ),
+    "a setter that is deprecated": (
+        "class C:\n    @property\n    def x(self): pass\n    @x.setter\n    def x(self, value): pass",
+        (
+            "class C:\n    @property\n    def x(self): pass\n"
+            "    @x.setter\n    @deprecated('x')\n    def x(self, value): pass"
+        ),
         [],
     ),
     "a renamed method": (

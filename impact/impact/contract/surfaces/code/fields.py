@@ -23,6 +23,7 @@ from impact.contract.surfaces.code.python_file import (
 )
 from impact.contract.surfaces.deadlines import is_deprecation, read_deadline
 from impact.contract.surfaces.facts import Fact, shorten_text
+from impact.python.data_classes import find_field_call
 
 _CONFIGURATION = re.compile(r"(?:Config|Args|Settings)$")
 _DATA_DECORATORS = frozenset(("dataclass", "config", "define", "attrs", "frozen", "pydantic_dataclass"))
@@ -32,7 +33,6 @@ _REFERENCE = re.compile(
     r"|get_field\((?P<class>[A-Z]\w{0,100}), ['\"](?P<name>\w{1,100})['\"]\)",
     re.A,
 )
-_FIELD_CALLS = frozenset(("Field", "field"))
 # folders of code that processes of one installation use to talk to each other
 _BETWEEN_PROCESSES = frozenset(("distributed", "executor", "engine", "ipc", "rpc", "transfer", "grpc"))
 
@@ -150,7 +150,7 @@ def list_class_fields(file: PythonFile, node: ast.ClassDef) -> Iterator[ClassFie
 
 def _read_field(file: PythonFile, statement: ast.AnnAssign, annotation: str, description: str) -> ClassField:
     name = statement.target.id if isinstance(statement.target, ast.Name) else ""
-    call = _find_field_call(statement)
+    call = find_field_call(statement.value, statement.annotation)
     if call is None:
         default = show_expression(statement.value)
         return ClassField(
@@ -174,19 +174,6 @@ def _read_field(file: PythonFile, statement: ast.AnnAssign, annotation: str, des
         is_settable=not (isinstance(init, ast.Constant) and init.value is False),
         is_deprecated=isinstance(deprecated, ast.Constant) and bool(deprecated.value),
     )
-
-
-def _find_field_call(statement: ast.AnnAssign) -> ast.Call | None:
-    """Return the call that describes the field: its value, or a part of ``Annotated[…]``."""
-    if isinstance(statement.value, ast.Call) and get_last_name(statement.value.func) in _FIELD_CALLS:
-        return statement.value
-    annotation = statement.annotation
-    if isinstance(annotation, ast.Subscript) and get_last_name(annotation.value) == "Annotated":
-        parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else []
-        return next(
-            (part for part in parts if isinstance(part, ast.Call) and get_last_name(part.func) == "Field"), None
-        )
-    return None
 
 
 def _read_field_default(call: ast.Call) -> tuple[str, bool]:

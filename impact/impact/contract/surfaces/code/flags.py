@@ -159,7 +159,9 @@ def _list_looped(file: PythonFile) -> Mapping[tuple[str, str], tuple[str, ...]]:
             source = func.value if isinstance(func, ast.Attribute) and func.attr == "items" else node.iter
             source = file.constants.get(source.id, source) if isinstance(source, ast.Name) else source
             values = source.keys if isinstance(source, ast.Dict) else getattr(source, "elts", ())
-            texts = tuple(text for value in values if (text := read_string(file, value)))
+            # of a row it is the first
+            heads = (each.elts[0] if isinstance(each, ast.Tuple) and each.elts else each for each in values)
+            texts = tuple(text for value in heads if (text := read_string(file, value)))
             looped[placed.scope, get_last_name(target)] = texts
     return looped
 

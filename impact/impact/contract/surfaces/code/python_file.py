@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from impact.contract.surfaces.facts import shorten_text
+from impact.python.blocks import list_bound
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -98,13 +99,7 @@ def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
 
 
 def _list_constants(tree: ast.Module) -> dict[str, ast.expr]:
-    constants: dict[str, ast.expr] = {}
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            constants[node.targets[0].id] = node.value
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
-            constants[node.target.id] = node.value
-    return constants
+    return {name: value for node in tree.body for name, value in list_bound(node) if value is not None}
 
 
 def read_string(file: PythonFile, node: ast.AST | None) -> str | None:

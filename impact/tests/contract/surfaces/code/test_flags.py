@@ -56,6 +56,16 @@ def test_how_a_flag_reads(call: str, text: str) -> None:
         ('"--x", default=1', '"--x", default=2', [("default", "--x")]),
         ('"--x", default=None', '"--x", action="store_true"', [("signature", "--x")]),
         ('"--x", "-a"', '"--x"', [("removed", "-a")]),
+        (
+            '"--x", action=BooleanOptionalAction',
+            '"--x", action="store_true"',
+            [("removed", "--no-x"), ("default", "--x")],
+        ),
+        (
+            '"--x", action="store_true"',
+            '"--x", action=argparse.BooleanOptionalAction',
+            [("added", "--no-x"), ("default", "--x")],
+        ),
         ('"--x"', '"--x", deprecated=True', [("deprecated", "--x")]),
         ('"--x", help="One"', '"--x", help="Two"', []),
         ('"--max-tries", help="Tries"', '"--max-retries", help="Tries"', [("renamed", "--max-tries")]),
@@ -64,6 +74,27 @@ def test_how_a_flag_reads(call: str, text: str) -> None:
 )
 def test_what_changes_a_flag(old: str, new: str, rows: list[tuple[str, str]]) -> None:
     assert list_kinds(PATH, f"p.add_argument({old})\n", f"p.add_argument({new})\n") == rows
+
+
+PAIR = """
+def make(p):
+    p.add_argument("--fast", action="store_true")
+    p.add_argument("--no-fast", dest="fast", action="store_false")
+    p.add_argument("--width")
+"""
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        'p.add_argument("--fast", action=BooleanOptionalAction)\nfor x in ["width"]: p.add_argument(f"--{x}")',
+        'for x, y in [("--fast", 1), ("--no-fast", 2), ("--width", 3)]: p.add_argument(x, default=y)',
+        'for x, y in {"--fast": 1, "--no-fast": 2, "--width": 3}.items(): p.add_argument(x, default=y)',
+        'NAMES = "--fast", "--no-fast", "--width"\nfor x in NAMES: p.add_argument(x)',
+    ],
+)
+def test_flags_that_argparse_or_a_loop_makes_are_there(after: str) -> None:
+    assert "removed" not in {kind for kind, _ in list_kinds(PATH, PAIR, after)}
 
 
 def test_a_flag_has_the_default_of_its_field() -> None:
