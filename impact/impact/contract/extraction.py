@@ -20,7 +20,7 @@ from impact.python.outline import build_outline
 from impact.source.models import SourceFile
 
 # part of the keys of kept contracts: raise it when the rules of the extraction change
-EXTRACTION_VERSION = "4"
+EXTRACTION_VERSION = "5"
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 # a line that is ``kwargs.pop("name")`` alone: what is done with a value that is taken is not known
 _TAKEN_OUT = re.compile(r"^[ \t]{0,100}kw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A | re.M)

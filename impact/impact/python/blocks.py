@@ -86,15 +86,15 @@ def list_unbound(statement: ast.stmt) -> list[str]:
 def _list_targets(target: ast.expr, value: ast.expr | None) -> Iterator[Bound]:
     stack = [(target, value)]
     while stack:
-        node, given = stack.pop()
+        node, source = stack.pop()
         if isinstance(node, ast.Name | ast.Attribute):
             name = join_name(node)
             if name:
-                yield name, given
+                yield name, source
         elif isinstance(node, ast.Starred):
             stack.append((node.value, None))
         elif isinstance(node, ast.Tuple | ast.List):
-            values: Sequence[ast.expr | None] = given.elts if isinstance(given, ast.Tuple | ast.List) else ()
+            values: Sequence[ast.expr | None] = source.elts if isinstance(source, ast.Tuple | ast.List) else ()
             # what a star takes is not known by its place
             is_plain = not any(isinstance(each, ast.Starred) for each in (*node.elts, *values))
             values = values if is_plain and len(values) == len(node.elts) else [None] * len(node.elts)

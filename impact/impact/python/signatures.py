@@ -97,8 +97,8 @@ def read_value_signature(
     if not isinstance(value, ast.Call) or join_name(value.func).rpartition(".")[2] != "partial" or not value.args:
         return None
     function = known.get(join_name(value.args[0]))
-    given = {each.arg: each.value for each in value.keywords}
-    if not function or not function.signature or None in given or isinstance(value.args[-1], ast.Starred):
+    passed = {each.arg: each.value for each in value.keywords}
+    if not function or not function.signature or None in passed or isinstance(value.args[-1], ast.Starred):
         return None
     parameters: list[Parameter] = []
     by_place, is_named = len(value.args) - 1, False
@@ -106,9 +106,9 @@ def read_value_signature(
         if each.kind in POSITIONAL and by_place:
             by_place -= 1
             continue
-        default = source.get_text(given[each.name]) if each.name in given else each.default
+        default = source.get_text(passed[each.name]) if each.name in passed else each.default
         # those behind one that is passed by name can no longer be passed by place
-        is_named = is_named or (each.kind is ParameterKind.POSITIONAL and each.name in given)
+        is_named = is_named or (each.kind is ParameterKind.POSITIONAL and each.name in passed)
         kind = ParameterKind.KEYWORD_ONLY if is_named and each.kind is ParameterKind.POSITIONAL else each.kind
         parameters.append(replace(each, kind=kind, default=default))
     return replace(function.signature, parameters=tuple(parameters))

@@ -102,10 +102,10 @@ class Snapshot:
             return Signature((_SELF, *fields)), definition.line
         for base in definition.bases:
             if base.rpartition(".")[2] not in _EMPTY_BASES:
-                found = self.find_constructor(base, steps - 1)
+                made = self.find_constructor(base, steps - 1)
                 # what an object takes is said by the next base
-                if found is None or found[0] != _NOTHING:
-                    return found
+                if made is None or made[0] != _NOTHING:
+                    return made
         return _NOTHING, definition.line
 
     def _makes_of_fields(self, name: str, definition: Definition) -> bool:
