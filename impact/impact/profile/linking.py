@@ -102,7 +102,9 @@ class _Linker:
             name = name or (f"{base}.{rest}" if own else "")
             definitions.update(dict.fromkeys(own))
         if definitions:
-            yield replace(use, name=_clean(name), definitions=tuple(definitions))
+            # an object is made by the nearest constructor alone
+            count = 1 if parts == ["__init__"] and use.kind is UseKind.CALL else None
+            yield replace(use, name=_clean(name), definitions=tuple(definitions)[:count])
 
     def _split(self, name: str) -> tuple[DerivedClass | None, list[str]]:
         parts = name.split(".")

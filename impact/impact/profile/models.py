@@ -64,11 +64,12 @@ class Use:
     the tree imports; ``definitions`` are the names under which upstream defines it, which follow re-exports and,
     for members, every upstream class in the order of resolution that defines it. ``owner`` is the team's class
     or function it stands in. ``call`` is how it is called, ``signature`` the team's own one of an override or a
-    replacement. ``is_guarded``: an ``except ImportError``, ``hasattr``, ``getattr`` with a default or a version
-    check stands around it. A POSSIBLE_CALL is on an object of unknown type: its name is that of the method alone,
-    and before links are made, a call that may turn out to be one has it as its definition; a replacement
-    has the function of the team that it puts there. ``is_guess``: the type of the object is only likely, as by the
-    name of a variable. ``lines`` are hashes of the lines of a function of the team's own.
+    replacement, or the own fields of a class that is made. ``is_guarded``: an ``except ImportError``,
+    ``hasattr``, ``getattr`` with a default or a version check stands around it. A POSSIBLE_CALL is on an object of
+    unknown type: its name is that of the method alone, and before links are made, a call that may turn out to be
+    one has it as its definition; a replacement has the function of the team that it puts there. ``is_guess``: the
+    type of the object is only likely, as by the name of a variable. ``lines`` are hashes of the lines of a
+    function of the team's own.
     """
 
     kind: UseKind

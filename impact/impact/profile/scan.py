@@ -13,6 +13,7 @@ from impact.profile.scanned import FileUses
 from impact.profile.scanners.pins import read_revisions
 from impact.profile.symbols import SUPER
 from impact.profile.team_tree import TeamTree
+from impact.python.models import Parameter, ParameterKind, Signature
 from impact.source.revisions import find_hashes
 
 # a tree may pin commits of other repositories, too, and several versions
@@ -49,7 +50,9 @@ def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass])
             yield use
             continue
         name = use.name if use.kind is UseKind.COPY else tree.resolve(use.name)
-        if name is not None and _concerns_upstream(use, name, tree, classes):
+        if name in classes and (made := _read_construction(use, name, tree)):
+            yield made
+        elif name is not None and _concerns_upstream(use, name, tree, classes):
             yield _complete(replace(use, name=name), tree)
         elif use.kind is UseKind.CALL and _is_possible(use, tree):
             # of a wrapper, say, that gives whatever the wrapped object has
@@ -58,6 +61,27 @@ def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass])
 
 def _makes_instance(use: Use) -> bool:
     return use.kind is UseKind.CALL and not use.is_test and use.name.rpartition(".")[2][:1].isupper()
+
+
+def _read_construction(use: Use, name: str, tree: TeamTree) -> Use | None:
+    """Return the call of a class of the team as one of the constructor that it has from upstream, if it has."""
+    split = tree.split_member(name)
+    if use.kind is not UseKind.CALL or use.call is None or split is None:
+        return None
+    if any(tree.is_own(split[0], each) for each in ("__init__", "__new__")):
+        return None
+    shape = use.call
+    line = [each for each in tree.list_own_line(split[0]) if each.is_data]
+    # its own fields come after those of its bases; one with a default may be passed, or not
+    required = {field for each in line for field in each.required}
+    own = {field for each in line for field in each.own}
+    if shape.positional and own != required:
+        return None
+    positional = shape.positional - len(required.difference(shape.keywords)) if shape.positional else 0
+    keywords = tuple(each for each in shape.keywords if each not in own)
+    call = replace(shape, positional=max(positional, 0), keywords=keywords)
+    fields = Signature(tuple(Parameter(each, ParameterKind.KEYWORD_ONLY) for each in sorted(own)))
+    return replace(use, name=f"{name}.__init__", call=call, signature=fields if own else None)
 
 
 def _complete(use: Use, tree: TeamTree) -> Use:

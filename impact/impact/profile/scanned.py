@@ -13,7 +13,8 @@ class ScannedClass:
 
     ``members`` are the names that its body defines or its methods set on ``self``. ``methods`` are those that it
     defines as functions, ``own`` those that are set before others read them: fields, and what a
-    constructor sets.
+    constructor sets. Of a class that makes its constructor of its fields, ``required`` are those without a
+    default.
     """
 
     name: str
@@ -25,6 +26,8 @@ class ScannedClass:
     own: frozenset[str] = frozenset()
     calls_super_init: bool = True
     is_abstract: bool = False
+    is_data: bool = False
+    required: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

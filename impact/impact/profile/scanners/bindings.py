@@ -143,7 +143,7 @@ class BindingWalk(FileWalk):
         else:
             self.scope.bind(target.id, symbol, is_guess=value is not None and self.is_guess(value))
         if self.class_ is not None and self.scope.owner == self.class_.name:
-            self.class_.add_field(target.id, symbol)
+            self.class_.add_field(target.id, symbol, has_value=value is not None)
             if self.class_.bases:
                 self.add(UseKind.OVERRIDE, target, f"{self.class_.name}.{target.id}")
 

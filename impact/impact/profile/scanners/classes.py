@@ -23,6 +23,8 @@ class ClassBuilder:
     has_constructor: bool = False
     runs_base_constructor: bool = False
     is_abstract: bool = False
+    is_data: bool = False
+    required: set[str] = field(default_factory=set)
 
     def add_method(self, node: ast.FunctionDef | ast.AsyncFunctionDef, returns: str | None) -> None:
         self.methods.add(node.name)
@@ -31,8 +33,10 @@ class ClassBuilder:
         ends = {name_expression(each).rpartition(".")[2] for each in node.decorator_list}
         self.is_abstract = self.is_abstract or not ends.isdisjoint(_ABSTRACT)
 
-    def add_field(self, name: str, symbol: str | None) -> None:
+    def add_field(self, name: str, symbol: str | None, *, has_value: bool) -> None:
         self.own.add(name)
+        if not has_value:
+            self.required.add(name)
         self.members[name] = symbol or ""
 
     def add_attribute(self, name: str, symbol: str | None, method: str) -> None:
@@ -52,4 +56,6 @@ class ClassBuilder:
             frozenset(self.own),
             self.runs_base_constructor or not self.has_constructor,
             self.is_abstract,
+            self.is_data,
+            frozenset(self.required) if self.is_data else frozenset(),
         )

@@ -9,6 +9,7 @@ from impact.profile.scanners.classes import ClassBuilder
 from impact.profile.scanners.scopes import Scope, bind_parameters
 from impact.profile.scanners.sketch import sketch_function
 from impact.profile.symbols import name_expression
+from impact.python.data_classes import DECORATORS
 from impact.python.signatures import FunctionNode
 
 
@@ -36,6 +37,8 @@ class DefinitionWalk(BindingWalk):
             self.add(UseKind.SUBCLASS, base, symbol)
         if not self.is_fallback(node.name):
             self.scope.bind(node.name, name)
+        marks = (each.func if isinstance(each, ast.Call) else each for each in node.decorator_list)
+        builder.is_data = any(name_expression(each).rpartition(".")[2] in DECORATORS for each in marks)
         self.classes[name] = builder
         outer = self.class_
         with self.open_scope(name, instance=name):

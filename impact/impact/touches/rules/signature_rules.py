@@ -143,6 +143,9 @@ def judge_call(
     """Judge a call of ``owner`` by the team. ``contract`` says which lost names upstream's code still takes."""
     shape = use.call or CallShape()
     problem = find_binding_problem(new, shape)
+    # a data class of the team has fields of its own
+    if problem and use.signature and problem.name in {each.name for each in use.signature.parameters}:
+        return Verdict(use, TouchLevel.NO, 0.1, f"{owner} has fields that this has, too")
     if problem and can_bind(old, shape):
         return Verdict(use, TouchLevel.BREAKS, 0.9, _describe(_REFUSALS, problem, owner))
     if not problem and (moved := _find_moved_argument(old, new, shape)):
