@@ -98,8 +98,12 @@ def _list_every(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ..
     return tuple(each for each in judged if each.level is not TouchLevel.NO)
 
 
-def _tell_once(touches: Iterable[Touch]) -> Iterator[Touch]:
-    """Yield touches, strongest first, without the lines of which a stronger one gave the cause."""
+def _tell_once(touches: Iterable[Touch]) -> list[Touch]:
+    """Return touches, strongest first, without the lines of which a stronger one gave the cause.
+
+    What has the same cause and the same effect elsewhere is one touch: that of a class and its base, say.
+    """
+    rows: list[Touch] = []
     told: dict[tuple[str, int], list[Touch]] = defaultdict(list)
     for touch in touches:
         left = tuple(
@@ -109,8 +113,22 @@ def _tell_once(touches: Iterable[Touch]) -> Iterator[Touch]:
         )
         for use in left:
             told[use.path, use.line].append(touch)
-        if left:
-            yield replace(touch, uses=left)
+        twin = next((index for index, other in enumerate(rows) if _is_same_fact(touch, other)), None)
+        if left and twin is None:
+            rows.append(replace(touch, uses=left))
+        elif twin is not None:
+            rows[twin] = replace(rows[twin], uses=(*rows[twin].uses, *left))
+    return rows
+
+
+def _is_same_fact(touch: Touch, other: Touch) -> bool:
+    """Return whether two touches are of one member of a class and of its base, and say the same of it."""
+    first, second = (each.change.name.rpartition(".") for each in (touch, other))
+    are_related = first[0] != second[0] and first[2] == second[2] and bool(first[0] and second[0])
+    is_shared = are_related and any(
+        {touch.change.name, other.change.name} <= {*use.definitions} for use in (*touch.uses, *other.uses)
+    )
+    return is_shared and touch.level is other.level and _leave_out_name(touch) == _leave_out_name(other)
 
 
 def _has_same_cause(touch: Touch, other: Touch) -> bool:

@@ -241,6 +241,22 @@ SIGNATURE = ChangeKind.SIGNATURE
             (make_use(UseKind.CALL, "up.a.C.m", "up.a.C.m", "up.b.Base.m", call="m()"),),
             [(BREAKS, [7])],
         ),
+        "a class and its base, with another line of each": (
+            (make_change(REMOVED, "up.a.C.m", METHOD), make_change(REMOVED, "up.b.Base.m", METHOD)),
+            (
+                make_use(UseKind.CALL, "up.a.C.m", "up.a.C.m", "up.b.Base.m", call="m()"),
+                make_use(UseKind.CALL, "up.b.Base.m", "up.b.Base.m", call="m()", line=9),
+            ),
+            [(BREAKS, [7, 9])],
+        ),
+        "two classes that have nothing in common": (
+            (make_change(REMOVED, "up.a.C.m", METHOD), make_change(REMOVED, "up.b.D.m", METHOD)),
+            (
+                make_use(UseKind.CALL, "up.a.C.m", "up.a.C.m", call="m()"),
+                make_use(UseKind.CALL, "up.b.D.m", "up.b.D.m", call="m()", line=9),
+            ),
+            [(BREAKS, [7]), (BREAKS, [9])],
+        ),
         "an argument and its field": (
             (
                 make_change(SIGNATURE, "up.a.C.__init__", METHOD, "(self, size=1)", "(self)"),
