@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 _PEM = r"""
     (?:-----BEGIN\ [A-Z ]*PRIVATE\ KEY(?:\ BLOCK)?-----
@@ -191,6 +192,15 @@ def redact_text(text: str) -> str:
     for form in _select_patterns(text):
         text = form.sub(_redact_match, text)
     return text
+
+
+def redact_document(value: Any) -> Any:
+    """Redact the texts of what JSON can hold."""
+    if isinstance(value, str):
+        return redact_text(value)
+    if isinstance(value, dict):
+        return {name: redact_document(each) for name, each in value.items()}
+    return [*map(redact_document, value)] if isinstance(value, list) else value
 
 
 def redact_patch(patch: str) -> str:

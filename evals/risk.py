@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bot.cli.base import check_writable, choose_zone, parse_dates, show_progress_bar, write_text
+from bot.cli.base import check_writable, choose_zone, show_progress_bar, write_text
 from bot.connections.sources import load_path_settings
 from bot.dates import parse_zone
 from bot.features.profiles.view import align_columns, replace_non_ascii
@@ -20,6 +20,7 @@ from evals.evaluation import Evaluation, evaluate_history
 from evals.json_files import replace_undefined
 from evals.merges import HARMED, PACK, REPAIRED, REVERTED, read_clone, read_pack
 from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.window import EvaluationWindow
 from impact.git.clone import GitClone
 from impact.repository import Repository
 from impact.text.dates import parse_date
@@ -74,7 +75,7 @@ def risk(
     Reverts are read from commits, or are those of the record. Each merge is scored by what was known before it.
     The verdict at the end says whether the list can be relied on in this repository.
     """
-    window = parse_dates(since, until)
+    window = EvaluationWindow.parse(since, until)
     check_writable(scores)
     if clone:
         settings = load_settings()

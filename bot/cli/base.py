@@ -21,9 +21,7 @@ from bot.dates import parse_zone
 from bot.errors import ConfigurationError, UsageError
 from bot.platform.pulls.models import NO_REPOSITORY
 from bot.settings import Settings, list_secret_values, load_settings
-from impact.evaluation.window import EvaluationWindow
 from impact.repository import Repository
-from impact.text.dates import parse_date
 
 if TYPE_CHECKING:
     from bot.app import App
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # between two lines about how far the work is, where there is no terminal
-_LINE_SECONDS = 60.0
+_LINE_SECONDS = 30.0
 FILE = click.Path(dir_okay=False, path_type=Path)
 CLONE = click.Path(path_type=Path)
 
@@ -103,14 +101,6 @@ def dates_options(command: F) -> F:
     return since(until(command))
 
 
-def parse_dates(since: str, until: str) -> EvaluationWindow:
-    """Return the dates of these options. Raises UsageError if one is none, or the last is before the first."""
-    dates = EvaluationWindow(parse_date(since), parse_date(until))
-    if dates.until < dates.since:
-        raise UsageError(f"--until {dates.until} is before --since {dates.since}: exchange the dates.")
-    return dates
-
-
 def find_repository(settings: Settings, repo: str | None) -> Repository | None:
     """Return the repository of the option, else that of the settings, else None. Raises UsageError."""
     return Repository.parse(repo, settings.github_web_url) if repo else settings.prdigest_repo
@@ -168,15 +158,17 @@ class ProgressCallback(Protocol):
 
 
 @contextmanager
-def show_progress_bar(unit: str = "PR", title: str = "Pull requests") -> Iterator[ProgressCallback]:
-    """Show a bar on stderr and yield the function that advances it; if stderr is no terminal, a line a minute."""
-    is_terminal, shown_at = sys.stderr.isatty(), monotonic()
+def show_progress_bar(
+    unit: str = "PR", title: str = "Pull requests", clock: Callable[[], float] = monotonic
+) -> Iterator[ProgressCallback]:
+    """Show a bar on stderr and yield what advances it; if stderr is no terminal, a line every 30 seconds."""
+    is_terminal, shown_at = sys.stderr.isatty(), clock()
     with tqdm(unit=unit, desc=title, leave=False, disable=not is_terminal, file=sys.stderr) as bar:
 
         def show(done: int, total: int, note: str = "") -> None:
             nonlocal shown_at
-            if not is_terminal and monotonic() - shown_at >= _LINE_SECONDS:
-                shown_at = monotonic()
+            if not is_terminal and clock() - shown_at >= _LINE_SECONDS:
+                shown_at = clock()
                 click.echo(f"{title}: {done:,}{f' of {total:,}' if total else ''}", err=True)
             bar.total = total or None
             bar.n = done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,6 @@ from bot.cli.base import (
     make_clone_option,
     open_command_app,
     out_option,
-    parse_dates,
     show_progress_bar,
     write_text,
 )
@@ -38,14 +36,17 @@ from impact.checker.states import check_way
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
+from impact.clones.commit_judge import name_clone
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
 from impact.clones.tree_scan import read_tree, scan_clone
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
-from impact.documents import describe_evaluation
+from impact.documents import describe_evaluation, describe_plan, describe_rows, describe_suspects
 from impact.evaluation.adaptations import parse_truth
+from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
+from impact.git.working_tree import read_text
 from impact.profile.models import Profile
 from impact.profile.names import parse_profile_name
 from impact.profile.profile_json import parse_profile
@@ -61,8 +62,6 @@ from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import build_upgrade_plan
 
 _AUTO, _WEEKS = "auto", "weeks"
-# bytes of a list of windows or of truth
-_MAX_LIST = 20_000_000
 _EVALUATE_EXAMPLE = (
     "prdigest touches evaluate --upstream ../vllm --downstream ../vllm-ascend --since 2025-10-01 "
     "--until 2026-01-31"
@@ -79,7 +78,7 @@ _EVALUATE_EXAMPLE = (
 @click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the one that its merges name.")
 @branch_option
 @click.option("--net", "is_net", is_flag=True, help="Print only what is different after all merges together.")
-@click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
+@json_option
 def contract_command(
     since: str,
     until: str,
@@ -95,7 +94,7 @@ def contract_command(
     Python names, signatures, variables, flags, configuration fields, endpoints, metrics, wire formats, ops, entry
     points and dependencies. Both versions of each changed file are compared; no model is asked.
     """
-    dates = parse_dates(since, until)
+    dates = EvaluationWindow.parse(since, until)
     if clone is None:
         raise UsageError("No clone: pass --clone with the folder of a git clone of the repository.")
     web = load_settings().github_web_url
@@ -104,7 +103,7 @@ def contract_command(
         contracts = read_clone_contracts(trees, dates, repository, show, find_kept_readings(os.environ))
     rows = select_rows(contracts, (list_net_rows if is_net else list_rows)(contracts, web))
     click.echo(
-        terminal.format_contract_json(rows)
+        terminal.format_json(describe_rows(rows))
         if for_scripts
         else terminal.format_contract_table(rows, len(contracts.merges))
     )
@@ -162,7 +161,9 @@ def broke_command(
         with show_progress_bar("merge", "Merges") as show:
             merges = read_clone_range(trees, since, until, RelevanceFilter(names, kinship), show)
     report = build_report(names, merges, since, until, limit, kinship)
-    click.echo(terminal.format_suspects_json(report) if for_scripts else terminal.format_suspects(report))
+    click.echo(
+        terminal.format_json(describe_suspects(report)) if for_scripts else terminal.format_suspects(report)
+    )
 
 
 def _load_profiles(trees: CloneTrees, line: Sequence[LineCommit], texts: Sequence[str]) -> Iterator[Profile]:
@@ -212,6 +213,7 @@ def _read_text(trace: IO[str]) -> str:
     "--package", "packages", metavar="NAME", multiple=True, help="Upstream package. Default: its own ones."
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: that of the clone's origin.")
+@json_option
 @click.option(
     "--checker/--no-checker",
     "has_checker",
@@ -232,10 +234,12 @@ def upgrade_command(
     repo: str | None,
     has_checker: bool,
     out: Path | None,
+    for_scripts: bool,
 ) -> None:
     """Plan the way from a pin to a later commit: what is different at its end, by file of ours.
 
-    What was changed and changed back on the way is left out. The result is Markdown, which a canvas takes.
+    What was changed and changed back on the way is left out. The result is Markdown, which a canvas takes,
+    or JSON.
     """
     check_writable(out)
     # what is kept here has no cycles, and to look for them takes a fifth of the time
@@ -252,7 +256,10 @@ def upgrade_command(
         if has_checker and Path(profile_text).is_dir():
             with open_clone_trees(Path(profile_text)) as team:
                 checked = check_way(trees, read_tree(team, profile.commit), packages, way.commits)
-        text = render_upgrade(build_upgrade_plan(way, index, checked), way.url, start)
+        plan = build_upgrade_plan(way, index, checked)
+    text = (
+        f"{terminal.format_json(describe_plan(plan))}\n" if for_scripts else render_upgrade(plan, way.url, start)
+    )
     if out:
         write_text(out, text)
     else:
@@ -266,16 +273,13 @@ def _load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:
     """
     path = Path(text)
     if path.is_dir():
-        with open_clone_trees(path) as trees:
-            origin = trees.read_facts().repository
-            name = origin.name if origin else path.resolve().name
-            with show_progress_bar("file", "Files") as show:
-                kept = find_kept_readings(os.environ)
-                return scan_clone(trees, name, at, packages, get_current_time(), show, kept)
+        with open_clone_trees(path) as trees, show_progress_bar("file", "Files") as show:
+            kept = find_kept_readings(os.environ)
+            return scan_clone(trees, name_clone(trees, path), at, packages, get_current_time(), show, kept)
     if at:
         raise UsageError("--at needs a clone as --profile: leave it out.")
     if path.is_file():
-        return parse_profile(_read_list(path))
+        return parse_profile(read_text(path))
     unknown = UsageError(f"There is no profile, file or clone {quote_input(text)}: name another one.")
     try:
         name = parse_profile_name(text)
@@ -358,17 +362,17 @@ def evaluate_command(
     three plain lists: by changed files that the downstream imports, by changed lines, and by chance. The verdict
     at the end says whether the rules are better than the first of them.
     """
-    dates = parse_dates(since, until)
+    dates = EvaluationWindow.parse(since, until)
     check_writable(out)
     repository = Repository.parse(repo) if repo else None
     clones = ReplayClones(upstream, downstream, open_clone_trees, upstream_branch, downstream_branch, repository)
-    pins = () if windows in (_AUTO, _WEEKS) else tuple(parse_windows(_read_list(Path(windows))))
+    pins = () if windows in (_AUTO, _WEEKS) else tuple(parse_windows(read_text(Path(windows))))
     options = ReplayOptions(
         dates,
         name or downstream.resolve().name,
         pins,
         windows == _AUTO,
-        parse_truth(_read_list(truth)) if truth else None,
+        parse_truth(read_text(truth)) if truth else None,
         processes,
         has_checker,
     )
@@ -378,18 +382,6 @@ def evaluate_command(
         write_text(out, terminal.format_touch_cases(evaluation))
     if for_scripts:
         # undefined values are null
-        click.echo(json.dumps(describe_evaluation(evaluation), indent=2, default=str, allow_nan=False))
+        click.echo(terminal.format_json(describe_evaluation(evaluation)))
     else:
         click.echo(terminal.format_touch_table(evaluation))
-
-
-def _read_list(path: Path) -> str:
-    """Return the text of a file that somebody names. Raises UsageError if it can't be read."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_LIST + 1)
-    except OSError as error:
-        raise UsageError(f"{path} can't be read ({error.strerror}): choose another file.") from error
-    if len(data) > _MAX_LIST:
-        raise UsageError(f"{path} is too large: choose another file.")
-    return data.decode("utf-8-sig", "replace")

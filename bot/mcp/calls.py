@@ -33,7 +33,8 @@ from bot.platform.models.tools import explain_failure, explain_problem, format_u
 from bot.platform.slack import notices as sentences
 from bot.platform.slack.notices import describe_error, is_user_mistake
 from bot.platform.store.keys import build_agent_rate, parse_digest_key
-from bot.redaction import redact_text
+from bot.redaction import redact_document, redact_text
+from impact.documents import SCHEMA
 from impact.repository import Repository
 from impact.text.dates import parse_date
 from impact.text.strings import collapse_lines, quote_input, truncate_text
@@ -101,9 +102,8 @@ class AgentTools:
         # a missing setting is told when the process starts
         _ = app.repositories, app.day_lists
         self.app = app
-        self.by_name = {
-            tool.name: tool for tool in tools if settings.prdigest_mcp_profiles or not tool.needs_profiles
-        }
+        known = {"": True, "profiles": settings.prdigest_mcp_profiles, "clones": settings.prdigest_mcp_clones}
+        self.by_name = {tool.name: tool for tool in tools if known[tool.needs]}
         self._limiter = limiter or RateLimiter(app.expiring_store, settings.prdigest_mcp_calls, app.keyspace)
         self._client = client
         self._new_id = new_id
@@ -179,6 +179,7 @@ class ItemPage(BaseModel, Generic[T]):
 
     notice: str = Field(description="how to read the texts")
     not_read: str | None = Field(description="what could not be read, so that items may be missing")
+    version: int = Field(alias="schema", description="rises when a name goes or changes its meaning")
     about: str = Field(description="what is listed")
     offset: int
     next_offset: int | None = Field(description="where the next page begins; null on the last one")
@@ -227,28 +228,21 @@ def cut_items(result: ItemList, offset: int, limit: int) -> dict[str, Any]:
     items: list[Any] = []
     room = _MAX_ITEMS_LENGTH
     for item in listed[offset : offset + limit]:
-        cleaned = _redact(item.model_dump(mode="json"))
+        cleaned = redact_document(item.model_dump(mode="json"))
         room -= len(json.dumps(cleaned, ensure_ascii=False))
         if room < 0 and items:
             break
         items.append(cleaned)
     following = offset + len(items) if offset + len(items) < total else None
-    about = {"notice": NOTICE, "not_read": _redact(document["not_read"]), "about": redact_text(result.about)}
+    head = {"notice": NOTICE, "not_read": redact_document(document["not_read"]), "schema": SCHEMA}
     known = total if total or not document["not_read"] else None
-    return {**about, "offset": offset, "next_offset": following, "total": known, "items": items}
+    about = redact_text(result.about)
+    return {**head, "about": about, "offset": offset, "next_offset": following, "total": known, "items": items}
 
 
 def _check_offset(offset: int, total: int, unit: str) -> None:
     if offset and offset >= total:
         raise UsageError(f"There is no {unit} {offset:,}, the result has {total:,}: begin again with offset=0.")
-
-
-def _redact(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact_text(value)
-    if isinstance(value, dict):
-        return {name: _redact(each) for name, each in value.items()}
-    return [_redact(each) for each in value] if isinstance(value, list) else value
 
 
 class KeptResults:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from inspect import Parameter, signature
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
@@ -60,14 +59,7 @@ class ListPage(ToolArguments):
     limit: int = Field(20, ge=1, le=100, description="most items of the page")
 
 
-def _shorten(most: int, text: str) -> str:
-    return truncate_text(collapse_lines(text), most)
-
-
-Title: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 200))]
-Text: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 240))]
-Name: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 300))]
-CodeLine: TypeAlias = Annotated[str, BeforeValidator(partial(_shorten, 500))]
+Title: TypeAlias = Annotated[str, BeforeValidator(lambda text: truncate_text(collapse_lines(text), 200))]
 
 
 class Item(BaseModel):
@@ -86,6 +78,7 @@ class ItemList:
     items: CoveredList[Any]
 
 
+Need: TypeAlias = Literal["", "profiles", "clones"]
 # a text is shown by pages of characters, a list by pages of items
 ToolResult: TypeAlias = str | ItemList
 
@@ -94,8 +87,8 @@ ToolResult: TypeAlias = str | ItemList
 class Tool:
     """A tool. ``run`` takes the session of a call and the arguments, and raises PrdigestError.
 
-    ``item`` is the form of an item if the result is a list. ``needs_profiles`` leaves the tool out where the
-    operator shows no profile. ``most_input`` is in characters.
+    ``item`` is the form of an item if the result is a list. ``needs`` leaves the tool out where the operator names
+    no profiles or clones. ``most_input`` is in characters.
     """
 
     name: str
@@ -103,8 +96,8 @@ class Tool:
     description: str
     arguments: type[ToolArguments]
     run: Callable[[ReadingSession, Any], ToolResult]
-    item: type[Item] | None = None
-    needs_profiles: bool = False
+    item: type[BaseModel] | None = None
+    needs: Need = ""
     most_input: int = _MAX_INPUT
 
 
@@ -122,8 +115,8 @@ def agent_tool(
     title: str,
     description: str,
     *,
-    item: type[Item] | None = None,
-    needs_profiles: bool = False,
+    item: type[BaseModel] | None = None,
+    needs: Need = "",
     most_input: int = _MAX_INPUT,
 ) -> Callable[[Callable[..., ToolResult]], Tool]:
     """Return what makes a tool of a function: its parameters after the session are the arguments."""
@@ -141,6 +134,6 @@ def agent_tool(
         def run(session: ReadingSession, values: ToolArguments) -> ToolResult:
             return function(session, **{field: getattr(values, field) for field in fields})
 
-        return Tool(name, title, description, arguments, run, item, needs_profiles, most_input)
+        return Tool(name, title, description, arguments, run, item, needs, most_input)
 
     return declare

@@ -14,7 +14,7 @@ from bot.features.digest.service import render_kept_report
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import SHARED_TOOLS
-from bot.mcp import touch_tools
+from bot.mcp import clone_tools, touch_tools
 from bot.mcp.declaration import (
     Days,
     FilePath,
@@ -169,4 +169,7 @@ TOOLS = (
     touch_tools.list_touches,
     touch_tools.find_profile_uses,
     touch_tools.plan_way,
+    clone_tools.judge_commits,
+    clone_tools.guide_commit,
+    clone_tools.list_uses,
 )

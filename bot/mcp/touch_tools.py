@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -20,28 +19,24 @@ from bot.features.touches.terminal import format_suspects
 from bot.features.touches.upgrade import find_pin, plan_upgrade
 from bot.features.touches.upgrade_view import render_upgrade
 from bot.mcp.declaration import (
-    CodeLine,
     Days,
-    Item,
     ItemList,
-    Name,
     NumberInPlaceOfDays,
     ProfileName,
     RepositoryName,
-    Text,
     Title,
     agent_tool,
 )
 from bot.platform.models.tools import ToolName
 from bot.platform.pulls.filters import Filters
 from bot.text import format_count
-from impact.contract.models import ChangeKind, ContractChange, MergeContract, cover_contracts, name_merge
-from impact.coverage import CoveredList, cover_defects
-from impact.errors import attempt
-from impact.source.models import DiffSide
-from impact.touches.models import MergeTouches, Touch
+from impact.contract.models import ChangeKind, MergeContract, cover_contracts, name_merge
+from impact.coverage import CoveredList
+from impact.documents import ChangeRow, CommitRow, MigrationRow, list_commit_rows
+from impact.touches.models import JudgedCommit
 
-_MAX_MIGRATIONS, _MAX_TOUCHES, _MAX_USES = 3, 10, 10
+# touches of a merge, and uses of each
+_MAX_MIGRATIONS, _MAX_SHOWN = 3, 10
 # a traceback is pasted as it is
 _MAX_TRACEBACK, _MAX_ERROR_INPUT = 100_000, 110_000
 
@@ -49,42 +44,13 @@ _MAX_TRACEBACK, _MAX_ERROR_INPUT = 100_000, 110_000
 # --- what merges change for others
 
 
-class MigrationItem(Item):
-    """A line of upstream's own code before and after."""
-
-    path: str
-    line: int
-    before: CodeLine
-    after: CodeLine
-
-
-class ChangeItem(Item):
-    """A change of a name that others depend on."""
-
-    name: Name = Field(description="full dotted name of code; else what users write")
-    subject: str = Field(description="function, class, flag, environment variable and so on")
-    kind: str = Field(description="removed, moved, renamed, signature, default, added and so on")
-    before: CodeLine
-    after: CodeLine
-    new_name: Name = Field(description="where it was moved or what it is called now; else empty")
-    path: Name
-    line: int
-    is_old_line: bool = Field(description="the line counts in the file before the merge")
-
-
-def _describe_change(change: ContractChange) -> dict[str, Any]:
-    """Return the fields of a :class:`ChangeItem`."""
-    names = ChangeItem.model_fields.keys() - {"is_old_line"}
-    return {name: getattr(change, name) for name in names} | {"is_old_line": change.side is DiffSide.OLD}
-
-
-class ContractItem(ChangeItem):
+class ContractItem(ChangeRow):
     """The change with its merge, and how upstream changed its own callers."""
 
     number: int
     title: Title
     commit: str
-    migrations: list[MigrationItem]
+    migrations: list[MigrationRow]
 
 
 @agent_tool(
@@ -125,12 +91,12 @@ def _list_items(contract: MergeContract, name: str) -> Iterator[ContractItem]:
     """Yield the changes whose names hold a text, without those that are the same from outside."""
     yield from (
         ContractItem(
-            **_describe_change(change),
+            **dict(ChangeRow.model_validate(change)),
             number=contract.number,
             title=contract.title,
             commit=contract.commit,
-            migrations=[*map(MigrationItem.model_validate, contract.migrations.get(change.name, ()))][
-                :_MAX_MIGRATIONS
+            migrations=[
+                *map(MigrationRow.model_validate, contract.migrations.get(change.name, ())[:_MAX_MIGRATIONS])
             ],
         )
         for change in contract.changes
@@ -166,87 +132,29 @@ def find_suspects(
 # --- the profiles that the operator shows
 
 
-class UseItem(Item):
-    """A line of the team's tree."""
-
-    path: Name
-    line: int
-    kind: str = Field(description="how the line uses the name")
-    name: Text
-    text: Text
-
-
-class TouchItem(ChangeItem):
-    """A change and the uses that it concerns."""
-
-    level: str = Field(description="breaks, stops silently, may break, or touches")
-    reason: Text
-    action: Text = Field(description="what to do; empty where nothing is known")
-    uses: list[UseItem]
-    more_uses: int
-
-
-class HitItem(Item):
-    """A merge that touches the profile."""
-
-    number: int
-    title: Title
-    commit: str
-    level: str
-    touches: list[TouchItem]
-    more_touches: int
-
-
 @agent_tool(
     "touches",
     "List what touches a team's code",
     "What the merges of some days do to a team's own code: each merge that breaks, may break or touches it. "
     "Each has the changed name, the reason, what to do, and the team's files and lines that use it.",
-    item=HitItem,
-    needs_profiles=True,
+    item=CommitRow,
+    needs="profiles",
 )
 def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName = "") -> ItemList:
     """List what touches a team's code, the strongest first. It does not count as shown to the team."""
     app = session.app
     entry, span = touching.find_entry(app, profile), session.parse_days(days)
     merged = list_own_merges(app, entry.upstream, span)
-    report, _ = touching.judge_merges(app, entry.name, merged.pulls, merged.coverage)
+    report, contracts = touching.judge_merges(app, entry.name, merged.pulls, merged.coverage)
     about = (
         f"what touches the profile {entry.name} among {format_count(report.merges, 'merge')} of {entry.upstream}, "
         f"{span}, judged by code against {format_count(report.uses, 'use')}"
     )
+    by_commit = {each.commit: each for each in contracts}
 
-    unread: list[str] = []
-
-    def describe(merge: MergeTouches) -> Iterator[HitItem]:
-        yield HitItem(
-            number=merge.number,
-            title=merge.title,
-            commit=merge.commit,
-            level=merge.level.label,
-            touches=[_build_touch(touch, unread) for touch in merge.touches[:_MAX_TOUCHES]],
-            more_touches=max(len(merge.touches) - _MAX_TOUCHES, 0),
-        )
-
-    items = report.touching.derive_each("merges", lambda each: name_merge(each.number), describe)
-    items = replace(
-        items, coverage=items.coverage + cover_defects("files of your code", [*dict.fromkeys(unread)], 0)
-    )
+    hits = report.touching.derive(lambda merges: (JudgedCommit(each, by_commit[each.commit]) for each in merges))
+    items = list_commit_rows(hits, {}, _MAX_SHOWN)
     return ItemList(f"{about}{''.join(f'; {note}' for note in merged.notes)}", items)
-
-
-def _build_touch(touch: Touch, unread: list[str]) -> TouchItem:
-    """Build an item; ``unread`` gets the paths of uses that meet a defect."""
-    shown = {use: attempt(use.path, UseItem.model_validate, use) for use in touch.uses[:_MAX_USES]}
-    unread += [use.path for use, item in shown.items() if item is None]
-    return TouchItem(
-        **_describe_change(touch.change),
-        level=touch.level.label,
-        reason=touch.tell(touch.use),
-        action=touch.action,
-        uses=[item for item in shown.values() if item],
-        more_uses=max(len(touch.uses) - _MAX_USES, 0),
-    )
 
 
 @agent_tool(
@@ -254,7 +162,7 @@ def _build_touch(touch: Touch, unread: list[str]) -> TouchItem:
     "Find a name in a team's code",
     "Where a team's own code uses something of the repository: the lines that use a name, or those of a file "
     "of theirs, with their place.",
-    needs_profiles=True,
+    needs="profiles",
 )
 def find_profile_uses(
     session: ReadingSession,
@@ -271,7 +179,7 @@ def find_profile_uses(
     "Plan the way to a later commit",
     "What a team has to do to move from a commit to the newest one, by its own files. A long way takes "
     "several calls: what was read is kept.",
-    needs_profiles=True,
+    needs="profiles",
 )
 def plan_way(
     session: ReadingSession,

@@ -21,6 +21,7 @@ from bot.settings.values import (
     MIN_TOKEN_LENGTH,
     Address,
     ChannelId,
+    CloneFolders,
     CloudName,
     Dollars,
     HostNames,
@@ -324,6 +325,14 @@ class AgentSettings(SettingsGroup):
         _COMMANDS,
         default=frozenset(),
         examples=["plugin"],
+    )
+    prdigest_mcp_clones: CloneFolders = setting(
+        "Folders of local git clones that agents may compare over MCP, separated by commas, upstream's first. "
+        "They have the names of their folders, and agents see paths and lines of them. Empty means none: the "
+        "tools over clones are then left out.",
+        _COMMANDS,
+        default=(),
+        examples=["/src/engine,/src/plugin"],
     )
     prdigest_mcp_calls: int = setting(
         "Maximum tool calls over MCP in a minute, 1 to 10000, of each way to connect.",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import time
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
@@ -50,6 +51,16 @@ def parse_or_advise(parse: Callable[[str], object], value: object, advice: str) 
         return parse(value)
     except UsageError as error:
         raise ValueError(advice) from error
+
+
+def _parse_folders(value: object) -> object:
+    """Return folders, each of another name. Raises ValueError."""
+    if not isinstance(value, str):
+        return value
+    folders = [Path(part.strip()) for part in value.split(",") if part.strip()]
+    if len({folder.name for folder in folders}) < len(folders):
+        raise ValueError("write folders of different names, separated by commas")
+    return tuple(folders)
 
 
 def _make_parser(parse: Callable[[str], object], advice: str = "") -> BeforeValidator:
@@ -196,6 +207,7 @@ ProfileNames = Annotated[
         "write names of profiles, separated by commas",
     ),
 ]
+CloneFolders = Annotated[tuple[Path, ...], BeforeValidator(_parse_folders)]
 Zone = Annotated[ZoneInfo, _make_parser(parse_zone, "use an IANA name, such as America/Los_Angeles")]
 # as people write it in Slack
 TimeOfDay = Annotated[

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from bot.cli.base import choose_zone, open_command_app, parse_dates, show_progress_bar
+from bot.cli.base import choose_zone, open_command_app, show_progress_bar
 from bot.connections.sources import load_path_settings
 from bot.errors import PrdigestError, UsageError
 from bot.features.merges.risk import Risk, assess_pull_request
@@ -34,6 +34,7 @@ from evals.reading.figures import (
 from evals.reading.folder import ReadingFolder, ReadingPlan
 from evals.reading.pairs import SPAN, PairChoice, match_pairs
 from evals.reading.review import Call, Round, build_model_reader
+from impact.evaluation.window import EvaluationWindow
 from impact.git.clone import GitClone
 from impact.repository import Repository
 
@@ -78,7 +79,7 @@ class _PairOptions:
 
     def choose_pairs(self, settings: Settings) -> tuple[MergeHistory, PairChoice]:
         """Read the clone, and choose pairs. Raises UsageError if there is none."""
-        window, zone = parse_dates(self.since, self.until), choose_zone(settings, self.timezone)
+        window, zone = EvaluationWindow.parse(self.since, self.until), choose_zone(settings, self.timezone)
         repository = Repository.parse(self.repo, settings.github_web_url) if self.repo else None
         classes_of = load_path_settings(settings).get_path_classes
         with show_progress_bar("commit", "Commits") as show:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
@@ -15,39 +16,40 @@ import click
 
 from impact import documents
 from impact.checker.diagnostics import NOT_CHECKED
-from impact.checker.states import check_merges, check_way
+from impact.checker.states import check_way
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
+from impact.clones.commit_judge import CommitJudge, DownstreamTree, explain_uses, name_clone, select_uses
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
 from impact.clones.tree_scan import ScanSource, read_tree, scan_clone, scan_tree
+from impact.clones.upstream_line import select_dates
 from impact.clones.windows import parse_windows
 from impact.contract.table import CloneContracts, list_net_rows, list_rows, select_rows
 from impact.errors import ImpactError, UsageError
 from impact.evaluation.adaptations import parse_truth
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees, open_clone_trees
-from impact.git.working_tree import find_head, read_working_tree
+from impact.git.working_tree import find_head, read_text, read_working_tree
 from impact.profile.manual import parse_manual
-from impact.profile.models import Profile
+from impact.profile.models import Profile, Use, UseKind
 from impact.profile.profile_json import dump_profile, parse_profile
 from impact.repository import Repository
-from impact.text.dates import parse_date
 from impact.text.strings import escape_invisible
 from impact.touches.breakage.kinship import Kinship
 from impact.touches.breakage.relevance import RelevanceFilter
 from impact.touches.breakage.suspects import build_report
 from impact.touches.breakage.traceback_names import parse_trace
-from impact.touches.judgement import judge_merges
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import build_upgrade_plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# characters of an error that are read, bytes of any other file
-_MAX_TRACE, _MAX_FILE = 10_000_000, 20_000_000
+# characters of an error that are read
+_MAX_TRACE = 10_000_000
 _AUTO, _WEEKS = "auto", "weeks"
+_KINDS = tuple(kind.name.lower() for kind in UseKind)
 _FOLDER = click.Path(path_type=Path)
 
 
@@ -82,6 +84,9 @@ _branch = click.option("--branch", metavar="NAME", help="Branch of upstream. Def
 _repo = click.option("--repo", metavar="OWNER/NAME", help="Upstream's repository. Default: what its merges name.")
 _packages = click.option(
     "--package", "packages", metavar="NAME", multiple=True, help="A package of upstream. Default: its own ones."
+)
+_base = click.option(
+    "--from", "base", metavar="PIN", default="", help="The upstream commit in use. Default: what is known of it."
 )
 _dates = _add_options(
     click.option("--since", metavar="YYYY-MM-DD", required=True, help="First date (UTC) of merges."),
@@ -141,7 +146,7 @@ def print_scan(
         if not chosen:
             raise UsageError("No package of upstream: pass --package or --upstream.")
         source = ScanSource(name or path.resolve().name, str(path), find_head(path), chosen)
-        rules = parse_manual(_read_file(manual)) if manual else None
+        rules = parse_manual(read_text(manual)) if manual else None
         files, kept = read_working_tree(path), find_kept_readings(os.environ)
         scan = scan_tree(source, files, datetime.now(UTC), upstream=trees, manual=rules, kept=kept)
     click.echo(dump_profile(scan.profile))
@@ -154,39 +159,81 @@ def print_scan(
 @main.command("touches")
 @_upstream
 @_profile
-@_dates
+@click.option("--since", metavar="YYYY-MM-DD", default="", help="First date (UTC) of merges, in place of COMMITS.")
+@click.option("--until", metavar="YYYY-MM-DD", default="", help="Last date (UTC) of merges.")
+@_base
 @_repo
 @_branch
 @_checker
+@click.argument("commits", nargs=-1)
 def print_touches(
-    upstream: Path,
-    profile_file: Path | None,
-    downstream: Path | None,
-    at: str,
-    packages: tuple[str, ...],
     since: str,
     until: str,
+    base: str,
     repo: str | None,
+    commits: tuple[str, ...],
     branch: str | None,
-    *,
-    has_checker: bool,
+    **sides: Any,
 ) -> None:
-    """Print which merges of some dates touch a profile, and where."""
-    with open_clone_trees(upstream, branch) as trees:
-        reader = CloneUpgradeReader(trees)
-        contracts = _read_contracts(trees, since, until, repo)
-        before = contracts.merges[0].parent or contracts.merges[0].contract.commit
-        packages = packages or reader.detect_packages(before)
-        profile = _load_profile(profile_file, downstream, at, packages)
-        linked = reader.link_profile(profile, before)
-        merges = [(each.parent, each.contract.commit) for each in contracts.merges if each.parent]
-        checked = NOT_CHECKED
-        if downstream and has_checker:
-            with open_clone_trees(downstream) as team:
-                files = read_tree(team, profile.commit)
-                checked = check_merges(trees, files, packages, merges, _ignore_progress)
-    report = judge_merges(profile.name, linked, [each.contract for each in contracts.merges], checked=checked)
-    _print(documents.describe_touches(report))
+    """Print what each of some commits of upstream does to a profile, and where: also of those that do nothing.
+
+    COMMITS are hashes, or a range BASE..TARGET without BASE.
+    """
+    if bool(since and until) == bool(commits):
+        raise UsageError("Pass either commits or --since and --until.")
+    with _open_sides(branch=branch, repo=repo, **sides) as (judge, load, explain):
+        dates = None if commits else EvaluationWindow.parse(since, until)
+        line = select_dates(judge.upstream.list_line(), dates) if dates else judge.select_commits(commits)
+        judged = judge.judge(line, load, base)
+        document = documents.describe_commits(
+            judged.commits, judged.profile, judged.base, explain(judged.profile.commit, judged.uses), judged.judges
+        )
+    _print(document)
+
+
+@main.command("guide")
+@_upstream
+@_profile
+@_base
+@_repo
+@_branch
+@_checker
+@click.argument("commit")
+def print_guide(commit: str, base: str, branch: str | None, repo: str | None, **sides: Any) -> None:
+    """Print what it takes to adapt a profile's tree to one commit of upstream.
+
+    What changed, the lines that use it, how upstream changed its own callers, what its description says on that,
+    and tests on both sides.
+    """
+    with _open_sides(branch=branch, repo=repo, **sides) as (judge, load, explain):
+        judged = judge.judge(judge.select_commits([commit]), load, base)
+        _print(
+            documents.describe_guides(
+                judged.commits, judged.profile, judged.messages, explain(judged.profile.commit, judged.uses)
+            )
+        )
+
+
+@main.command("uses")
+@_upstream
+@_profile
+@click.option(
+    "--kind", "kinds", metavar="KIND", type=click.Choice(_KINDS), multiple=True, help="patch, override, …"
+)
+@click.option("--name", default="", help="A name of upstream, or a path of the tree. Default: all.")
+@click.option(
+    "--from", "base", default="", help="The upstream commit in use. Default: what the tree pins, or HEAD."
+)
+@_repo
+@_branch
+def print_uses(
+    kinds: tuple[str, ...], name: str, base: str, branch: str | None, repo: str | None, **sides: Any
+) -> None:
+    """Print the lines of a tree that use upstream, by kind, and why they stand there if the tree says so."""
+    with _open_sides(branch=branch, repo=repo, **sides) as (judge, load, explain):
+        profile = load(judge.find_base(base))
+        uses = select_uses(profile, (UseKind[kind.upper()] for kind in kinds), name)
+        _print(documents.describe_uses(uses, profile, explain(profile.commit, uses.ignore_coverage())))
 
 
 @main.command("broke")
@@ -308,11 +355,11 @@ def print_evaluation(
         Repository.parse(repo) if repo else None,
     )
     options = ReplayOptions(
-        _parse_dates(since, until),
+        EvaluationWindow.parse(since, until),
         name or downstream.resolve().name,
-        () if windows in (_AUTO, _WEEKS) else tuple(parse_windows(_read_file(Path(windows)))),
+        () if windows in (_AUTO, _WEEKS) else tuple(parse_windows(read_text(Path(windows)))),
         windows == _AUTO,
-        parse_truth(_read_file(truth)) if truth else None,
+        parse_truth(read_text(truth)) if truth else None,
         processes,
         has_checker,
     )
@@ -322,14 +369,35 @@ def print_evaluation(
 def _read_contracts(trees: CloneTrees, since: str, until: str, repo: str | None) -> CloneContracts:
     repository = Repository.parse(repo) if repo else None
     kept = find_kept_readings(os.environ)
-    return read_clone_contracts(trees, _parse_dates(since, until), repository, _ignore_progress, kept)
+    return read_clone_contracts(trees, EvaluationWindow.parse(since, until), repository, _ignore_progress, kept)
 
 
-def _parse_dates(since: str, until: str) -> EvaluationWindow:
-    dates = EvaluationWindow(parse_date(since), parse_date(until))
-    if dates.until < dates.since:
-        raise UsageError(f"--until {dates.until} is before --since {dates.since}: exchange the dates.")
-    return dates
+@contextmanager
+def _open_sides(
+    upstream: Path,
+    branch: str | None,
+    repo: str | None,
+    profile_file: Path | None,
+    downstream: Path | None,
+    at: str,
+    packages: tuple[str, ...],
+    *,
+    has_checker: bool = False,
+) -> Iterator[tuple[CommitJudge, Callable[[str], Profile], Callable[[str, Iterable[Use]], dict[Use, str]]]]:
+    """Yield a judge, and what gives the profile for a commit of upstream and why its uses stand there."""
+    kept, repository = find_kept_readings(os.environ), Repository.parse(repo) if repo else None
+    with ExitStack() as stack:
+        trees = stack.enter_context(open_clone_trees(upstream, branch))
+        ours = stack.enter_context(open_clone_trees(downstream)) if downstream and not profile_file else None
+        team = ours if has_checker else None
+        judge = CommitJudge(trees, datetime.now(UTC), kept=kept, repository=repository, team=team)
+        if ours and downstream:
+            tree = DownstreamTree(ours, name_clone(ours, downstream), at, packages)
+            yield judge, partial(judge.scan, tree), partial(explain_uses, ours)
+            return
+        profile = _load_profile(profile_file, downstream, at, packages)
+        # the files are not here
+        yield judge, partial(judge.link_file, profile), lambda *_: {}
 
 
 def _load_profile(file: Path | None, downstream: Path | None, at: str, packages: Sequence[str]) -> Profile:
@@ -339,24 +407,17 @@ def _load_profile(file: Path | None, downstream: Path | None, at: str, packages:
     if file:
         if at:
             raise UsageError("--at needs --downstream: leave it out.")
-        return parse_profile(_read_file(file))
+        return parse_profile(read_text(file))
     assert downstream is not None  # noqa: S101 (one of both is there)
     with open_clone_trees(downstream) as trees:
-        origin = trees.read_facts().repository
-        name = origin.name if origin else downstream.resolve().name
-        return scan_clone(trees, name, at, packages, datetime.now(UTC), kept=find_kept_readings(os.environ))
-
-
-def _read_file(path: Path) -> str:
-    """Return the text of a file. Raises UsageError if it can't be read."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MAX_FILE + 1)
-    except OSError as error:
-        raise UsageError(f"{path} can't be read ({error.strerror}): choose another file.") from error
-    if len(data) > _MAX_FILE:
-        raise UsageError(f"{path} is too large: choose another file.")
-    return data.decode("utf-8-sig", "replace")
+        return scan_clone(
+            trees,
+            name_clone(trees, downstream),
+            at,
+            packages,
+            datetime.now(UTC),
+            kept=find_kept_readings(os.environ),
+        )
 
 
 def _ignore_progress(_done: int, _all: int) -> None:

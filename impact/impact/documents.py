@@ -3,23 +3,229 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Annotated, Any, TypeVar
 
-from impact.contract.models import ContractChange
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from impact.contract.models import ChangeKind, name_merge
 from impact.contract.table import ContractTableRow
-from impact.coverage import Coverage, CoveredList
+from impact.coverage import CoveredList, cover_defects
+from impact.errors import attempt
 from impact.evaluation.touch_evaluation import TouchEvaluation
+from impact.history.merge_messages import extract_description
 from impact.history.merges import WrittenMerge
 from impact.history.outcomes import MergeOutcome
-from impact.profile.models import Use
+from impact.profile.file_uses import is_test
+from impact.profile.models import Profile, Use
+from impact.text.description import extract_advice
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.deprecations import UsedDeprecation
-from impact.touches.models import MergeTouches, Touch, TouchReport
+from impact.touches.judgement import list_tests
+from impact.touches.models import JudgedCommit, Touch, TouchLevel
 from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 
 Document = dict[str, Any]
+Item = TypeVar("Item")
+# as a profile counts them
+_OURS = "files of your code"
+_NOTHING: Mapping[Use, str] = {}
+# changes, touches, uses of each, lines and tests of a guide
+_MAX_OF_GUIDE = 20
+# what changes the meaning of a document, or takes something out of it, raises it
+SCHEMA = 1
+
+
+def _shorten(most: int) -> BeforeValidator:
+    return BeforeValidator(lambda text: truncate_text(collapse_lines(text), most))
+
+
+_Text = Annotated[str, _shorten(400)]
+_Code = Annotated[str, _shorten(500)]
+
+
+class Row(BaseModel):
+    """A part of a document whose form others may ask for. It may be made of a value with the same fields."""
+
+    model_config = ConfigDict(from_attributes=True, populate_by_name=True, serialize_by_alias=True)
+
+
+AnyRow = TypeVar("AnyRow", bound=Row)
+
+
+class UseRow(Row):
+    """A line of the team's tree."""
+
+    kind: str = Field(description="how the line uses the name")
+    name: _Text
+    path: _Text
+    line: int
+    text: _Text
+    why: _Text = Field("", description="why it stands there, as its comment or docstring says; else empty")
+
+
+class ChangeRow(Row):
+    """A change of a name that others depend on."""
+
+    subject: str = Field(alias="class", description="function, class, flag, environment variable and so on")
+    kind: str = Field(description="removed, moved, renamed, signature, default, added and so on")
+    name: _Text = Field(description="full dotted name of code; else what users write")
+    before: _Code
+    after: _Code
+    new_name: _Text = Field(description="where it was moved or what it is called now; else empty")
+    path: _Text
+    line: int
+    is_old_line: bool = Field(description="the line counts in the file before the merge")
+
+
+class TouchRow(Row):
+    """A change and the uses that it concerns."""
+
+    level: str = Field(description="breaks, stops silently, may break, or touches")
+    reason: _Text
+    action: _Text = Field(description="what to do; empty where nothing is known")
+    change: ChangeRow
+    uses: list[UseRow]
+    more_uses: int | None = Field(description="how many are left out; null: none")
+
+
+class CommitRow(Row):
+    """What a commit means for a team's code."""
+
+    commit: str
+    pr: int | None = Field(description="null for a commit that names no pull request")
+    title: Annotated[str, _shorten(200)]
+    level: str | None = Field(description="breaks, stops silently, may break, touches or no; null: can't be told")
+    not_read: str | None = Field(description="what of the commit could not be read, so that it may do more")
+    score: float = Field(description="orders commits of a level: more is more certain")
+    reverted_by: int | None = Field(description="the later pull request, among the same, that reverts it")
+    touches: list[TouchRow]
+    more_touches: int | None
+
+
+class MigrationRow(Row):
+    """A line of upstream's own code before and after."""
+
+    name: _Text = ""
+    path: _Text
+    line: int
+    before: _Code
+    after: _Code
+
+
+class GuideRow(CommitRow):
+    """What somebody needs who adapts a team's code to a commit."""
+
+    changes: list[ChangeRow] = Field(description="all that the commit changes for others")
+    more_changes: int | None
+    migrations: list[MigrationRow] = Field(description="how upstream changed its own callers")
+    advice: str = Field(description="what the commit's description says on adapting to it; else empty")
+    our_tests: list[_Text] = Field(description="tests of the team that use what changed")
+    upstream_tests: list[_Text] = Field(description="tests that the commit changes")
+
+
+def describe_touch(
+    touch: Touch,
+    uses: Sequence[Use],
+    reasons: Mapping[Use, str] = _NOTHING,
+    most: int | None = None,
+    unread: list[str] | None = None,
+) -> TouchRow:
+    """Return the row of a touch; ``unread`` gets the paths of uses that meet a defect, and are left out."""
+    shown = {use: attempt(use.path, describe_use, use, reasons) for use in uses[:most]}
+    if unread is not None:
+        unread += [use.path for use, row in shown.items() if row is None]
+    return TouchRow(
+        level=touch.level.label,
+        reason=touch.tell(uses[0]),
+        action=touch.action,
+        change=ChangeRow.model_validate(touch.change),
+        uses=[row for row in shown.values() if row],
+        more_uses=(most and len(uses[most:])) or None,
+    )
+
+
+def describe_use(use: Use, reasons: Mapping[Use, str] = _NOTHING) -> UseRow:
+    return UseRow.model_validate(use).model_copy(update={"why": reasons.get(use, "")})
+
+
+def describe_commit(
+    judged: JudgedCommit,
+    reasons: Mapping[Use, str] = _NOTHING,
+    most: int | None = None,
+    unread: list[str] | None = None,
+) -> CommitRow:
+    """Return the row of a commit, with at most so many touches and uses of each; ``unread`` as above."""
+    merge, gaps = judged.touches, judged.coverage.explain_gaps(is_empty=not judged.touches.touches)
+    is_unknown = gaps and merge.level is TouchLevel.NO
+    return CommitRow(
+        commit=merge.commit,
+        pr=merge.number if merge.number > 0 else None,
+        title=merge.title,
+        level=None if is_unknown else merge.level.label,
+        not_read=gaps or None,
+        score=round(merge.score, 4),
+        reverted_by=judged.reverted_by or None,
+        touches=[describe_touch(touch, touch.uses, reasons, most, unread) for touch in merge.touches[:most]],
+        more_touches=(most and len(merge.touches[most:])) or None,
+    )
+
+
+def list_commit_rows(
+    judged: CoveredList[JudgedCommit], reasons: Mapping[Use, str], most: int | None = None
+) -> CoveredList[CommitRow]:
+    """Return the rows of commits; those with which a defect is met are unread."""
+    return _derive_rows(judged, lambda each, unread: describe_commit(each, reasons, most, unread))
+
+
+def list_guide_rows(
+    judged: CoveredList[JudgedCommit], profile: Profile, messages: Mapping[str, str], reasons: Mapping[Use, str]
+) -> CoveredList[GuideRow]:
+    def describe(each: JudgedCommit, unread: list[str]) -> GuideRow:
+        return _describe_guide(each, profile, messages.get(each.contract.commit, ""), reasons, unread)
+
+    return _derive_rows(judged, describe)
+
+
+def list_use_rows(uses: CoveredList[Use], reasons: Mapping[Use, str]) -> CoveredList[UseRow]:
+    return uses.derive_each(_OURS, lambda use: use.path, lambda use: (describe_use(use, reasons),))
+
+
+def _derive_rows(
+    judged: CoveredList[JudgedCommit], describe: Callable[[JudgedCommit, list[str]], AnyRow]
+) -> CoveredList[AnyRow]:
+    unread: list[str] = []
+    rows = judged.derive_each(
+        "merges", lambda each: name_merge(each.contract.number), lambda each: (describe(each, unread),)
+    )
+    return replace(rows, coverage=rows.coverage + cover_defects(_OURS, [*dict.fromkeys(unread)], 0))
+
+
+def _describe_guide(
+    judged: JudgedCommit,
+    profile: Profile,
+    message: str,
+    reasons: Mapping[Use, str],
+    unread: list[str] | None = None,
+) -> GuideRow:
+    merge, contract = judged.touches, judged.contract
+    telling = [each for each in contract.changes if each.kind is not ChangeKind.BEHAVIOUR]
+    migrations = [
+        MigrationRow.model_validate(each).model_copy(update={"name": name})
+        for name, group in contract.migrations.items()
+        for each in group
+    ]
+    return GuideRow(
+        **dict(describe_commit(judged, reasons, _MAX_OF_GUIDE, unread)),
+        changes=[*map(ChangeRow.model_validate, telling[:_MAX_OF_GUIDE])],
+        more_changes=len(telling[_MAX_OF_GUIDE:]) or None,
+        migrations=migrations[:_MAX_OF_GUIDE],
+        advice=extract_advice(extract_description(message)),
+        our_tests=[f"{use.path}:{use.line}" for use in list_tests(profile, merge.touches)[:_MAX_OF_GUIDE]],
+        upstream_tests=[path for path in contract.files if is_test(path)][:_MAX_OF_GUIDE],
+    )
 
 
 def describe_rows(rows: CoveredList[ContractTableRow]) -> Document:
@@ -36,32 +242,39 @@ def describe_rows(rows: CoveredList[ContractTableRow]) -> Document:
             "url": row.url,
         }
 
-    return rows.to_document("changes", describe) | _list_unread(rows.coverage)
+    return _describe_list("changes", rows, describe)
 
 
-def describe_touches(report: TouchReport) -> Document:
-    def describe(merge: MergeTouches) -> Document:
-        return {
-            "pr": merge.number,
-            "title": merge.title,
-            "commit": merge.commit,
-            "level": merge.level.label,
-            "score": round(merge.score, 4),
-            "touches": [_describe_touch(touch, touch.use) | _list_uses(touch.uses) for touch in merge.touches],
-        }
+def describe_commits(
+    judged: CoveredList[JudgedCommit],
+    profile: Profile,
+    base: str,
+    reasons: Mapping[Use, str] = _NOTHING,
+    judges: str = "",
+) -> Document:
+    """Return what each of some commits means for a profile that is linked to upstream at ``base``, by hash."""
+    document = _describe_list("commits", list_commit_rows(judged, reasons), Row.model_dump)
+    rows = document.pop("commits")
+    facts = {"profile": profile.name, "downstream": profile.commit, "base": base, "uses": len(profile.uses)}
+    facts["judges"] = judges
+    by_hash = None if rows is None else {row["commit"]: row for row in rows}
+    return document | facts | {"commits": by_hash}
 
-    facts = {
-        "profile": report.profile,
-        "merges": report.merges,
-        "uses": report.uses,
-        "judges": report.judges,
-    }
-    return report.touching.to_document("touching", describe) | facts | _list_unread(report.touching.coverage)
+
+def describe_guides(
+    judged: CoveredList[JudgedCommit], profile: Profile, messages: Mapping[str, str], reasons: Mapping[Use, str]
+) -> Document:
+    return _describe_list("guides", list_guide_rows(judged, profile, messages, reasons), Row.model_dump)
+
+
+def describe_uses(uses: CoveredList[Use], profile: Profile, reasons: Mapping[Use, str]) -> Document:
+    document = _describe_list("uses", list_use_rows(uses, reasons), Row.model_dump)
+    return document | {"profile": profile.name, "downstream": profile.commit}
 
 
 def describe_suspects(report: SuspectReport) -> Document:
     coverage = report.suspects.coverage
-    return report.suspects.to_document("suspects", _describe_suspect) | {
+    return _describe_list("suspects", report.suspects, _describe_suspect) | {
         "since": report.since,
         "until": report.until,
         "merges": report.merges,
@@ -70,13 +283,12 @@ def describe_suspects(report: SuspectReport) -> Document:
             for each in report.trace.errors
         ],
         "omitted": coverage.qualify_count(report.omitted),
-        **_list_unread(coverage),
     }
 
 
 def describe_plan(plan: UpgradePlan) -> Document:
     coverage = plan.files.coverage
-    return plan.files.to_document("files", _describe_work) | {
+    return _describe_list("files", plan.files, _describe_work) | {
         "profile": plan.profile,
         "start": plan.start,
         "end": plan.end,
@@ -87,7 +299,6 @@ def describe_plan(plan: UpgradePlan) -> Document:
         "stops": [_describe_stop(stop) for stop in plan.stops],
         "deprecations": [_describe_deprecation(each) for each in plan.deprecations],
         "regressions": [_describe_regression(each) for each in plan.regressions],
-        **_list_unread(coverage),
     }
 
 
@@ -113,20 +324,11 @@ def replace_undefined(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _list_unread(coverage: Coverage) -> Document:
-    return {"unread": [asdict(file) for file in coverage.files]}
-
-
-def _describe_change(change: ContractChange) -> Document:
-    return {
-        "class": change.subject.value,
-        "kind": change.kind.value,
-        "name": change.name,
-        "before": change.before,
-        "after": change.after,
-        "path": change.path,
-        "line": change.line,
-    }
+def _describe_list(name: str, items: CoveredList[Item], show: Callable[[Item], Document]) -> Document:
+    """Return a list for JSON: first what was not read for it, and the version of its form."""
+    listed = items.to_document(name, show)
+    unread = [asdict(file) for file in items.coverage.files]
+    return {"not_read": listed.pop("not_read"), "schema": SCHEMA, "unread": unread, **listed}
 
 
 def _describe_suspect(suspect: Suspect) -> Document:
@@ -138,31 +340,13 @@ def _describe_suspect(suspect: Suspect) -> Document:
         "score": suspect.score,
         "reason": suspect.reason,
         "reverted_by": suspect.reverted_by,
-        "change": suspect.change and _describe_change(suspect.change),
-    }
-
-
-def _describe_touch(touch: Touch, use: Use) -> Document:
-    return {
-        "level": touch.level.label,
-        "reason": touch.tell(use),
-        "action": touch.action,
-        "change": _describe_change(touch.change) | {"new_name": touch.change.new_name},
-    }
-
-
-def _list_uses(uses: Iterable[Use]) -> Document:
-    return {
-        "uses": [
-            {"kind": str(use.kind), "name": use.name, "path": use.path, "line": use.line, "text": use.text}
-            for use in uses
-        ]
+        "change": suspect.change and ChangeRow.model_validate(suspect.change).model_dump(),
     }
 
 
 def _describe_item(item: UpgradeItem) -> Document:
     merges = [{"pr": each.number, "commit": each.commit, "title": each.title} for each in item.net.merges]
-    return _describe_touch(item.touch, item.uses[0]) | _list_uses(item.uses) | {"merges": merges}
+    return describe_touch(item.touch, item.uses).model_dump() | {"merges": merges}
 
 
 def _describe_work(work: FileWork) -> Document:
@@ -193,7 +377,8 @@ def _describe_deprecation(used: UsedDeprecation) -> Document:
         "text": entry.text,
         "path": entry.path,
         "line": entry.line,
-    } | _list_uses(used.uses)
+        "uses": [UseRow.model_validate(use).model_dump() for use in used.uses],
+    }
 
 
 def _describe_regression(outcome: MergeOutcome[WrittenMerge]) -> Document:

@@ -92,21 +92,122 @@ def test_scan_lists_the_uses_of_a_folder(clones: Path, tmp_path: Path) -> None:
     assert {(use["kind"], use["name"]) for use in profile["uses"]} >= {("calls", "engine.core.run")}
 
 
-def test_touches_say_which_merges_break_a_profile(clones: Path, tmp_path: Path) -> None:
+def test_touches_have_a_row_for_each_commit_also_for_those_that_do_nothing(clones: Path, tmp_path: Path) -> None:
     file = write_profile(clones, tmp_path)
     report = run("touches", "--upstream", clones / "engine", "--profile", file, *DATES)
-    breaking = {merge["pr"]: merge for merge in report["touching"] if merge["level"] == "breaks"}
-    assert breaking.keys() == {2, 3}
-    touch = breaking[2]["touches"][0]
+    assert [*report][:2] == ["not_read", "schema"]
+    assert (report["not_read"], report["schema"]) == (None, 1)
+    rows = report["commits"]
+    assert [(row["pr"], row["level"], row["reverted_by"]) for row in rows.values()] == [
+        (2, "breaks", None),
+        (3, "breaks", 4),
+        (4, "no", None),
+    ]
+    assert all(key == row["commit"] for key, row in rows.items())
+    touch = next(iter(rows.values()))["touches"][0]
+    assert touch["change"]["class"] == "function"
     assert [(use["path"], use["line"]) for use in touch["uses"]] == [("app/serve.py", 6)]
 
 
-def test_touches_take_a_clone_in_place_of_a_profile(clones: Path) -> None:
+def test_touches_take_hashes_or_a_range_and_a_clone_in_place_of_a_profile(clones: Path) -> None:
     at = find_commit(clones / "ours", "Serve")
-    report = run(*_touches(clones, at))
-    assert {merge["pr"] for merge in report["touching"]} >= {2, 3}
-    alone = run(*_touches(clones, at), "--no-checker")
-    assert alone["judges"] == "The rules judged alone: no clone of your code is at hand."
+    sides = ("--upstream", clones / "engine", "--downstream", clones / "ours", "--at", at)
+    first, second, third = (find_commit(clones / "engine", text) for text in ("Begin", "Limit", "^Drop"))
+    ranged = run("touches", *sides, f"{first}..{third[:10]}")
+    assert (ranged["downstream"], ranged["base"]) == (at, first)
+    assert [*ranged["commits"]] == [second, third]
+    assert run("touches", *sides, third, second[:12], second) == ranged
+    assert [*run("touches", *sides, third)["commits"]] == [third]
+    assert run("touches", *sides, "--from", first, third)["base"] == first
+    assert "is no commit and no tag" in refuse("touches", *sides, second, "c0ffee1")
+    assert "no commit to judge" in refuse("touches", *sides, f"{third}..{third}")
+    assert "exchange them" in refuse("touches", *sides, f"{third}..{first}")
+    assert "either commits or" in refuse("touches", *sides)
+
+
+def test_a_commit_that_could_not_be_read_is_not_said_to_do_nothing(tmp_path: Path) -> None:
+    with building(tmp_path / "engine") as builder:
+        builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE})
+        builder.commit("Grow (#2)", {"engine/core.py": BEFORE + b"#" * 500_001})
+    with building(tmp_path / "ours") as builder:
+        builder.commit("Serve", {"app/serve.py": OURS, "app/large.py": b"#" * 500_001})
+    sides = ("--upstream", tmp_path / "engine", "--downstream", tmp_path / "ours")
+    report = run("touches", *sides, find_commit(tmp_path / "engine", "Grow"))
+    [row] = report["commits"].values()
+    assert (row["level"], row["not_read"]) == (
+        None,
+        "I couldn't read 1 of 1 changed files (core.py: it is too large), so I can't tell.",
+    )
+    assert "1 of 2 files of your code" in report["not_read"]
+    assert [each["path"] for each in report["unread"]] == ["engine/core.py"]
+
+
+REASONED = b'''"""Serve on small machines."""
+import engine.core
+from engine.core import run, stop  # both are old
+
+
+def limit(tokens):
+    """Keep the first ones.
+
+    More of it.
+    """
+    # a larger one does not fit
+    # into memory
+    return engine.core.run(tokens)
+
+
+def plain():
+    return stop()
+
+
+engine.core.run = limit
+'''
+
+
+def test_uses_are_listed_by_kind_with_why_they_stand_there(tmp_path: Path) -> None:
+    with building(tmp_path / "engine") as builder:
+        builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE})
+    with building(tmp_path / "ours") as builder:
+        builder.commit("Serve", {"app/serve.py": REASONED})
+    sides = ("--upstream", tmp_path / "engine", "--downstream", tmp_path / "ours")
+    calls = run("uses", *sides, "--kind", "call")["uses"]
+    assert [(use["line"], use["name"], use["why"]) for use in calls] == [
+        (13, "engine.core.run", "a larger one does not fit into memory"),
+        (17, "engine.core.stop", ""),
+    ]
+    [patch] = run("uses", *sides, "--kind", "patch")["uses"]
+    assert (patch["kind"], patch["line"], patch["why"]) == ("replaces", 20, "Serve on small machines.")
+    named = run("uses", *sides, "--name", "core.stop")["uses"]
+    assert [(use["line"], use["kind"], use["why"]) for use in named] == [
+        (3, "imports", "both are old"),
+        (17, "calls", ""),
+    ]
+
+
+def test_a_guide_has_what_it_takes_to_adapt_to_a_commit(tmp_path: Path) -> None:
+    caller = b"from engine.core import run\n\n\ndef main():\n    return run([1])\n"
+    message = "Limit a run (#2)\n\nRuns were endless.\n\n## Migration\n\nPass `limit`.\n\n## Tests\n\nAll green."
+    with building(tmp_path / "engine") as builder:
+        begin = {"engine/__init__.py": b"", "engine/core.py": BEFORE, "engine/main.py": caller}
+        builder.commit("Begin (#1)", begin)
+        changed = {"engine/core.py": AFTER, "engine/main.py": caller.replace(b"[1]", b"[1], 1")}
+        builder.commit(message, {**changed, "tests/test_core.py": b"LIMIT = 1\n"})
+    with building(tmp_path / "ours") as builder:
+        test = b"from engine.core import run\n\n\ndef test_run():\n    assert run([])\n"
+        builder.commit("Serve", {"app/serve.py": OURS, "tests/test_serve.py": test})
+    sides = ("--upstream", tmp_path / "engine", "--downstream", tmp_path / "ours")
+    [guide] = run("guide", *sides, find_commit(tmp_path / "engine", "Limit"))["guides"]
+    assert (guide["pr"], guide["level"]) == (2, "breaks")
+    assert [(each["name"], each["kind"]) for each in guide["changes"]] == [("engine.core.run", "signature")]
+    assert [(use["path"], use["line"]) for use in guide["touches"][0]["uses"]] == [
+        ("app/serve.py", 6),
+        ("tests/test_serve.py", 5),
+    ]
+    [migration] = guide["migrations"]
+    assert (migration["path"], migration["after"].strip()) == ("engine/main.py", "return run([1], 1)")
+    assert guide["advice"] == "## Migration\n\nPass `limit`."
+    assert (guide["our_tests"], guide["upstream_tests"]) == (["tests/test_serve.py:1"], ["tests/test_core.py"])
 
 
 @needs_checker
@@ -120,7 +221,7 @@ def test_a_type_checker_judges_a_clone_beside_the_rules(clones: Path) -> None:
             merge["pr"],
             [use["line"] for each in merge["touches"] if each["level"] == "breaks" for use in each["uses"]],
         )
-        for merge in report["touching"]
+        for merge in report["commits"].values()
         if merge["level"] == "breaks"
     ]
     assert sorted(breaking) == [(2, [6]), (3, [1, 5])]

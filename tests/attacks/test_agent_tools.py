@@ -19,6 +19,7 @@ from bot.errors import UsageError
 from bot.mcp.calls import AgentTools, CallResult, parse_address, read_report
 from bot.mcp.tools import TOOLS
 from bot.platform.deadlines import ShutdownSignal
+from impact.testing.clones import building, git
 from tests.emulators.github.store import IssueRecord, RemarkRecord, changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.agents import (
@@ -53,6 +54,7 @@ _MARKS = re.compile(r'</?data id="([0-9a-f]+)">')
 def there(store_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AgentWorld]:
     with open_agent_world(store_url, tmp_path_factory.mktemp("agents")) as agent_world:
         add_hostile_merge(agent_world)
+        add_hostile_clones(agent_world)
         yield agent_world
         # whatever was tried
         asked = {f"{each.path} {each.query} {each.body!r}" for each in agent_world.world.github.calls}
@@ -89,6 +91,20 @@ def add_hostile_merge(there: AgentWorld) -> None:
     sides = [FixedTree({PATH: Entry(text.encode())}) for text in (before, after)]
     merge = TreeCommit(str(record.merge_commit_sha), sides[1], TreeCommit(sha("before 66"), sides[0]))
     there.world.github.add_commit(UPSTREAM, merge)
+
+
+def add_hostile_clones(there: AgentWorld) -> None:
+    """Clones of which each text means harm, also the comments beside the team's lines."""
+    upstream, downstream = there.folder / "hostile" / "engine", there.folder / "hostile" / "plugin"
+    before, after = CODE, CODE.replace("gone(a)", f"gone(a, b, c='{CREDENTIAL}{FORGED[:9]}')")
+    with building(upstream) as builder:
+        builder.commit("Begin", {"engine/__init__.py": b"", PATH: before.encode()})
+        builder.commit(f"{HOSTILE}\n\n## Migration\n\n{HOSTILE}", {PATH: after.encode()})
+    comment = " ".join(HOSTILE.split())
+    with building(downstream) as builder:
+        code = f"from engine.hostile import gone\n\n\ndef start():\n    return gone('{ORDER}')  # {comment}\n"
+        builder.commit("Begin", {"plugin/main.py": code.encode()})
+    there.settings["PRDIGEST_MCP_CLONES"] = f"{upstream},{downstream}"
 
 
 def call(tools: AgentTools, tool: str, /, **arguments: Any) -> CallResult:
@@ -131,6 +147,9 @@ READS: dict[str, dict[str, Any]] = {
     "touches": {"days": "7d"},
     "find_profile_uses": {"name": HOSTILE[:150]},
     "upgrade_plan": {"start": sha("merge 1")[:12]},
+    "judge_commits": {"range": "2025-01-05..HEAD"},
+    "commit_guide": {"commit": "COMMIT"},
+    "uses_by_kind": {},
 }
 # what shows nothing of that merge: it has no report, and no team uses what it changes
 _WITHOUT_ITS_TEXTS = {"outcomes", "touches", "find_profile_uses", "upgrade_plan", "day_report", "taken_back"}
@@ -138,7 +157,9 @@ _WITHOUT_ITS_TEXTS = {"outcomes", "touches", "find_profile_uses", "upgrade_plan"
 
 @pytest.mark.parametrize("tool", READS)
 def test_texts_of_others_stay_between_their_marks(tool: str, tools: AgentTools, there: AgentWorld) -> None:
-    arguments = {name: there.day if value == "DAY" else value for name, value in READS[tool].items()}
+    commit = git(there.folder / "hostile" / "engine", "rev-parse", "main")
+    known = {"DAY": there.day, "COMMIT": commit}
+    arguments = {name: known.get(str(value), value) for name, value in READS[tool].items()}
     result = call(tools, tool, **arguments)
     judge(result, there)
     if tool not in _WITHOUT_ITS_TEXTS:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from bot.cli.base import show_progress_bar
 from tests.helpers.processes.command import started
 from tests.helpers.world import SMALL_DAY, add_small_day, world
 
@@ -54,3 +55,14 @@ def test_a_terminal_shows_how_far_the_work_is(store: Redis, store_url: str, tmp_
 def test_a_scan_shows_a_bar_before_what_it_came_to(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import vllm\n")
     assert "Files: 1file" in _on_a_terminal("profile", "scan", str(tmp_path), settings={}, folder=tmp_path)
+
+
+def test_where_no_terminal_is_a_line_says_how_far_it_is_every_30_seconds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seconds = [0.0]
+    with show_progress_bar("merge", "Merges", lambda: seconds[0]) as show:
+        for done in range(1, 101):
+            seconds[0] += 1.0
+            show(done, 200 if done < 100 else 0)
+    assert capsys.readouterr().err.splitlines() == [f"Merges: {done} of 200" for done in (30, 60, 90)]

@@ -30,6 +30,7 @@ from bot.platform.costs import RateLimiter
 from bot.platform.store.connection import connect_server
 from bot.settings import load_settings
 from impact.repository import Repository
+from impact.testing.clones import building
 from tests.emulators.github.store import changed_file, pull, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.checks import closed_port, eventually
@@ -58,6 +59,86 @@ MERGES: dict[str, dict[str, str | None]] = {
     "Drop what is old": {"engine/utils.py": None},
     'Revert "Explain the engine" (#2)': {"README.md": "# Engine\n"},
 }
+# a sync of ten commits: what each changes upstream, in files of its own
+CORE = """class Scheduler:
+    def __init__(self, config):
+        self.config = config
+
+    def schedule(self):
+        return _order(self.config)
+
+
+def _order(config):
+    return sorted(config)
+
+
+"""
+UTILS = "def old_name():\n    return 1\n\n\ndef unused():\n    return 2\n\n\ndef keep():\n    return 3\n"
+RENAMED = UTILS.replace("old_name", "new_name")
+USED = RENAMED.replace("def unused():\n    return 2\n\n\n", "")
+MAKING = "def make(config, device):\n    made = Scheduler(config)\n    made.device = device\n    return made\n"
+SYNC_BEGIN = {
+    "engine/__init__.py": "",
+    "engine/core.py": f"{CORE}def make(config):\n    return Scheduler(config)\n",
+    "engine/run.py": BEGIN["engine/run.py"],
+    "engine/utils.py": UTILS,
+}
+SYNC: dict[str, dict[str, str | None]] = {
+    "Explain the engine (#11)": {"README.md": "# The engine\n"},
+    "Ask for a device (#12)\n\n## Migration\n\nPass a device; `cpu` is as before.": {
+        "engine/core.py": f"{CORE}{MAKING}",
+        "engine/run.py": BEGIN["engine/run.py"].replace("make(config)", 'make(config, "cpu")'),
+    },
+    "Add a tool (#13)": {"engine/extra.py": "def tool():\n    return 4\n"},
+    "Call it by its new name (#14)": {"engine/utils.py": RENAMED},
+    "Order differently (#15)": {
+        "engine/core.py": f"{CORE}{MAKING}".replace("sorted(config)", "sorted([*config])")
+    },
+    "Move the scheduler (#16)": {
+        "engine/core.py": f"from engine import scheduler\n\n\n{MAKING}".replace(
+            "Scheduler", "scheduler.Scheduler"
+        ),
+        "engine/scheduler.py": CORE,
+    },
+    "Drop what nobody uses (#17)": {"engine/utils.py": USED},
+    "Drop what somebody uses (#18)": {"engine/utils.py": USED.partition("\n\n\n")[0] + "\n"},
+    'Revert "Drop what somebody uses (#18)" (#19)\n\nThis reverts octo/engine#18.': {"engine/utils.py": USED},
+    "Test a tool (#20)": {"tests/test_extra.py": "from engine.extra import tool\n\nassert tool()\n"},
+}
+FORK = {
+    "plugin/__init__.py": "",
+    "plugin/main.py": """from engine.core import make
+from engine.utils import keep, old_name
+
+
+def start():
+    # one level is enough here
+    return make({'depth': 1})
+
+
+def names():
+    return [old_name(), keep()]
+""",
+    "plugin/own.py": """from engine.core import Scheduler
+
+
+class Ordered(Scheduler):
+    def schedule(self):
+        \"\"\"Keep the order of a config.\"\"\"
+        return _order(self.config)
+
+
+def _order(config):
+    return list(config)
+""",
+}
+FORK_TEST = """from plugin.main import names, start
+from plugin.own import Ordered
+
+assert start().device == "cpu"
+assert names() == [1, 3]
+assert Ordered([2, 1]).schedule() == [2, 1]
+"""
 # before the other merges
 UNREAD = timedelta(days=10)
 TEAM = {"plugin/main.py": "from engine.core import make\n\n\ndef start():\n    return make({'depth': 1})\n"}
@@ -78,6 +159,7 @@ class AgentWorld:
 def open_agent_world(store_url: str, folder: Path) -> Iterator[AgentWorld]:
     """A day of merges that is over, a profile of a team, and a repository that nobody may ask about."""
     noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    build_sync(folder)
     with connect_server(store_url) as store, world(store_url) as there:
         store.flushall()
         files = _add_merges(there, noon)
@@ -90,6 +172,7 @@ def open_agent_world(store_url: str, folder: Path) -> Iterator[AgentWorld]:
             **there.settings,
             "PRDIGEST_REPO": UPSTREAM,
             "PRDIGEST_MCP_PROFILES": "plugin",
+            "PRDIGEST_MCP_CLONES": f"{folder / 'engine'}, {folder / 'plugin'}",
             "PRDIGEST_MCP_CALLS": "10000",
             "PRDIGEST_MCP_TOKEN": TOKEN,
         }
@@ -98,6 +181,19 @@ def open_agent_world(store_url: str, folder: Path) -> Iterator[AgentWorld]:
         with open_base(settings) as base:
             add_profile(base, "plugin")
         yield AgentWorld(there, settings, str(noon.date()), files, folder)
+
+
+def build_sync(folder: Path) -> dict[str, str]:
+    """Two clones: upstream, whose sync begins behind its first commit, and a fork. Return its files at the end."""
+    files = dict(SYNC_BEGIN)
+    with building(folder / "engine") as builder:
+        builder.commit("Begin (#10)", {path: text.encode() for path, text in files.items()})
+        for message, changes in SYNC.items():
+            builder.commit(message, {path: text.encode() for path, text in changes.items() if text is not None})
+            files |= {path: text for path, text in changes.items() if text is not None}
+    with building(folder / "plugin") as builder:
+        builder.commit("Begin", {path: text.encode() for path, text in FORK.items()})
+    return files
 
 
 def _add_merges(there: World, noon: datetime) -> dict[str, str]:
@@ -214,10 +310,9 @@ def run_fork_test(folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def make_fork(files: Mapping[str, str]) -> Path:
-    """A folder with the team's code, upstream after its merges, and a test of the team's own."""
+    """A folder with files, such as a team's code, upstream after its merges, and a test of the team's own."""
     folder = Path(tempfile.mkdtemp(prefix="fork"))
-    test = "from plugin.main import start\n\nassert start() == ({'depth': 1}, 'cpu'), start()\n"
-    for path, text in {**files, **TEAM, "plugin/__init__.py": "", "test_main.py": test}.items():
+    for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text)
     return folder

@@ -1,6 +1,8 @@
 import json
+import re
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -27,6 +29,7 @@ from bot.mcp.calls import (
 )
 from bot.mcp.declaration import Item, ItemList, TextPage, Tool
 from bot.mcp.tools import TOOLS
+from bot.platform import deadlines
 from bot.platform.costs import RateLimiter
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
@@ -100,6 +103,19 @@ class TestRefusals:
             ("touches", {"profile": "../x"}),
             ("upgrade_plan", {"start": "--upload-pack=x"}),
             ("day_report", {"days": "60d"}),
+            ("judge_commits", {}),
+            ("judge_commits", {"range": "v1..HEAD", "commits": ["c0ffee1"]}),
+            ("judge_commits", {"range": "HEAD..HEAD"}),
+            ("judge_commits", {"range": "HEAD..2025-01-05"}),
+            ("judge_commits", {"range": "--upload-pack=x..HEAD"}),
+            ("judge_commits", {"range": "2025-01-05..HEAD", "at": "c0ffee1"}),
+            ("judge_commits", {"commits": ["c0ffee1"]}),
+            ("judge_commits", {"commits": ["HEAD"]}),
+            ("judge_commits", {"commits": [f"{number:040x}" for number in range(501)]}),
+            ("judge_commits", {"range": "2025-01-05..HEAD", "downstream": "../engine"}),
+            ("judge_commits", {"range": "2025-01-05..HEAD", "upstream": "/etc"}),
+            ("commit_guide", {"commit": "c0ffee1"}),
+            ("uses_by_kind", {"kinds": ["no such kind"]}),
         ],
     )
     def test_a_mistake_is_one_sentence(self, tools: AgentTools, name: str, arguments: dict[str, Any]) -> None:
@@ -176,13 +192,33 @@ class TestRefusals:
         assert not call(tools, "suspects", since="7d", traceback=f"TypeError: make() {huge}").is_error
 
 
+class TestClones:
+    def test_what_a_call_has_no_time_for_is_told_with_what_was_read(self, tools: AgentTools) -> None:
+        with deadlines.bound_work(1.0):
+            result = call(tools, "judge_commits", range="2025-01-05..HEAD")
+        assert result.is_error
+        assert re.match(r"I have read 0 of 11 files or commits, and keep them: ask again", result.text)
+
+    def test_one_call_reads_the_clones_at_a_time(self, tools: AgentTools) -> None:
+        with ThreadPoolExecutor(2) as pool:
+            results = [*pool.map(lambda _: call(tools, "judge_commits", range="2025-01-05..HEAD"), range(2))]
+        assert [len(result.structured["items"]) for result in results if result.structured] == [11, 11]
+
+
 class TestProfiles:
     def test_without_the_setting_there_is_no_tool_about_profiles(self, there: AgentWorld) -> None:
-        settings = {name: value for name, value in there.settings.items() if name != "PRDIGEST_MCP_PROFILES"}
+        optional = ("PRDIGEST_MCP_PROFILES", "PRDIGEST_MCP_CLONES")
+        settings = {name: value for name, value in there.settings.items() if name not in optional}
         with open_base(settings) as app:
             tools = make_tools(app)
-            names = {each.name for each in tools.by_name.values()}
-            assert {each.name for each in TOOLS} - names == {"touches", "find_profile_uses", "upgrade_plan"}
+            assert {each.name for each in TOOLS} - tools.by_name.keys() == {
+                "touches",
+                "find_profile_uses",
+                "upgrade_plan",
+                "judge_commits",
+                "commit_guide",
+                "uses_by_kind",
+            }
             assert call(tools, "touches", days="7d").text.startswith("There is no tool 'touches'")
             assert not app.profiles.list_entries()
 

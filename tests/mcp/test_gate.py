@@ -24,6 +24,7 @@ from bot.mcp.calls import AgentTools
 from bot.mcp.declaration import TextPage, Tool
 from bot.mcp.http import HttpLimits, HttpServer
 from bot.mcp.server import build_server
+from bot.mcp.tools import TOOLS
 from bot.settings import ListenAddress
 from tests.helpers.agents import TOKEN, is_alive, make_tools
 from tests.helpers.checks import eventually, is_one_sentence, is_readable
@@ -92,7 +93,7 @@ def ask(
 def test_a_request_with_the_token_is_answered(port: int) -> None:
     status, text = ask(port)
     assert status == 200
-    assert len(json.loads(text)["result"]["tools"]) == 16
+    assert len(json.loads(text)["result"]["tools"]) == len(TOOLS)
 
 
 def test_clients_of_earlier_versions_begin_with_a_handshake(port: int) -> None:

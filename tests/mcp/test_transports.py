@@ -36,6 +36,8 @@ from tests.helpers.processes.command import prdigest, started
 
 pytestmark = pytest.mark.slow
 
+# that asks for a device: the same commits have the same hashes
+SYNC_COMMIT = "62f7082fc5d1ca01d1fab5054ee897507d874f3d"
 # arguments of each tool, and what its result holds
 CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "list_pull_requests": ({"days": "7d"}, "#1 Ask for a device"),
@@ -57,6 +59,9 @@ CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "touches": ({"days": "7d"}, '"path": "plugin/main.py", "line": 5'),
     "find_profile_uses": ({"name": "make"}, "plugin/main.py:5 calls engine.core.make"),
     "upgrade_plan": ({"start": sha("merge 1")[:12]}, "# "),
+    "judge_commits": ({"range": "2025-01-05..HEAD"}, '"pr": 11, "title": "Explain the engine", "level": "no"'),
+    "commit_guide": ({"commit": SYNC_COMMIT}, "Pass a device; `cpu` is as before."),
+    "uses_by_kind": ({"kinds": ["override"], "base": SYNC_COMMIT}, '"why": "Keep the order of a config."'),
 }
 REPORTS = "prdigest://reports/octo/engine/"
 INITIALIZE = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "tests", "version": "1"}}

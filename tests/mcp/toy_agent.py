@@ -1,11 +1,17 @@
 """A deterministic agent: it adapts a team's fork to a changed signature, from nothing but what the tools say."""
 
 import ast
+import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mcp.types import CallToolResult
+
+from tests.helpers.processes.command import environment
 
 # calls a tool by its name with arguments
 ToolCaller = Callable[[str, dict[str, Any]], Awaitable[CallToolResult]]
@@ -21,15 +27,16 @@ async def adapt_fork(call: ToolCaller, fork: Path, days: str) -> list[str]:
     changed = []
     for hit in touches["items"]:
         for touch in hit["touches"]:
-            if touch["kind"] == "signature" and touch["level"] == "breaks":
-                changed += await _adapt_calls(call, fork, hit["number"], touch)
+            if touch["change"]["kind"] == "signature" and touch["level"] == "breaks":
+                changed += await _adapt_calls(call, fork, hit["pr"], touch)
     return changed
 
 
 async def _adapt_calls(call: ToolCaller, fork: Path, number: int, touch: dict[str, Any]) -> list[str]:
     """Give each call of a function the arguments that upstream's own callers got."""
-    name = touch["name"].rpartition(".")[2]
-    contract = await _call(call, "contract_changes", {"number": number, "name": touch["name"]})
+    full = touch["change"]["name"]
+    name = full.rpartition(".")[2]
+    contract = await _call(call, "contract_changes", {"number": number, "name": full})
     new = await _find_new_arguments(call, number, name, contract["items"])
     changed = []
     for use in touch["uses"]:
@@ -48,6 +55,95 @@ async def _find_new_arguments(call: ToolCaller, number: int, name: str, items: l
             if len(after) > len(before) and f"+    {migration['after'].strip()}" in part.content[0].text:  # type: ignore[union-attr]
                 return after[len(before) :]
     raise NotAdapted(f"no caller of {name} shows its new arguments")
+
+
+# returns the items that a tool gives for arguments
+Ask = Callable[[str, dict[str, Any]], Awaitable[list[dict[str, Any]]]]
+
+
+async def ask_server(call: ToolCaller, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    page = await _call(call, tool, arguments)
+    assert (page["schema"], page["not_read"]) == (1, None)
+    return list(page["items"])
+
+
+async def ask_program(clones: Path, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
+    """Ask the command line for the same."""
+    command, shown = {
+        "judge_commits": (["touches", arguments.get("range", "")], "commits"),
+        "commit_guide": (["guide", f"--from={arguments.get('base')}", arguments.get("commit", "")], "guides"),
+        "uses_by_kind": (["uses", "--kind=override", f"--from={arguments.get('base')}"], "uses"),
+    }[tool]
+    sides = ("--upstream", clones / "engine", "--downstream", clones / "plugin", "--at", arguments["at"])
+    line = [sys.executable, "-m", "impact", *command, *map(str, sides)]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, env=environment())
+    if done.returncode:
+        raise NotAdapted(done.stderr)
+    document = json.loads(done.stdout)
+    assert (document["schema"], document["not_read"]) == (1, None)
+    items = document[shown]
+    return [*items.values()] if isinstance(items, dict) else items
+
+
+@dataclass
+class SyncAgent:
+    """Adapts a fork at the commit ``at`` to a range of commits, one after the other, by their rows and guides."""
+
+    ask: Ask
+    fork: Path
+    at: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    guided: list[int] = field(default_factory=list)
+    changed: list[tuple[str, int]] = field(default_factory=list)
+    reasons: dict[tuple[str, int], str] = field(default_factory=dict)
+    overrides: list[tuple[str, str]] = field(default_factory=list)
+    advice: str = ""
+
+    async def adapt(self, commits: str) -> None:
+        base = commits.partition("..")[0]
+        uses = await self.ask("uses_by_kind", {"kinds": ["override"], "at": self.at, "base": base})
+        self.overrides = [(use["name"], use["why"]) for use in uses]
+        self.rows = await self.ask("judge_commits", {"range": commits, "at": self.at})
+        for row in self.rows:
+            if row["level"] is None:
+                raise NotAdapted(row["not_read"])
+            if row["level"] == "no" or row["reverted_by"]:
+                continue
+            (guide,) = await self.ask("commit_guide", {"commit": row["commit"], "at": self.at, "base": base})
+            self.guided.append(guide["pr"])
+            self.advice = self.advice or guide["advice"]
+            for touch in guide["touches"]:
+                self._adapt_touch(touch, guide["migrations"])
+
+    def _adapt_touch(self, touch: dict[str, Any], migrations: list[dict[str, Any]]) -> None:
+        old, new = touch["change"]["name"], touch["change"]["new_name"]
+        name = old.rpartition(".")[2]
+        for use in touch["uses"]:
+            file, line = self.fork / use["path"], use["line"]
+            self.reasons[use["path"], line] = use["why"]
+            if touch["change"]["kind"] == "signature" and use["kind"] == "calls":
+                (each,) = (each for each in migrations if each["name"] == old)
+                before, after = (_list_arguments(each[side], name) for side in ("before", "after"))
+                _add_arguments(file, line, name, after[len(before) :])
+            elif new and use["kind"] == "imports":
+                _import_from(file, line, name, new)
+            else:
+                continue
+            self.changed.append((use["path"], line))
+
+
+def _import_from(file: Path, line: int, name: str, new: str) -> None:
+    """Import a name from where it is now, under the name that the file uses."""
+    lines = file.read_text().splitlines()
+    (statement,) = ast.parse(lines[line - 1]).body
+    assert isinstance(statement, ast.ImportFrom)
+    module, _, new_name = new.rpartition(".")
+    kept = [ast.unparse(each) for each in statement.names if each.name != name]
+    imported = f"from {module} import {new_name}{f' as {name}' if new_name != name else ''}"
+    lines[line - 1] = "; ".join(
+        [*([f"from {statement.module} import {', '.join(kept)}"] if kept else []), imported]
+    )
+    file.write_text("\n".join(lines) + "\n")
 
 
 def _list_arguments(line: str, name: str) -> list[str]:

@@ -42,6 +42,7 @@ from impact.coverage import COMPLETE, Coverage
 from impact.profile.models import Profile, Use
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, truncate_text
+from impact.touches.judgement import list_tests
 from impact.touches.models import MergeTouches, Touch
 
 View = dict[str, Any]
@@ -141,18 +142,13 @@ def build_agent_task(
     files = pull.files or ()
     changed = (file.path for file in files if file.status != "removed")
     hunks, others = _select_hunks(files, [touch.change for touch in merge.touches], contract)
-    names = {name for touch in merge.touches for use in touch.uses for name in (use.name, *use.definitions)}
-    tests: dict[str, Use] = {}
-    for use in profile.uses:
-        if use.is_test and not names.isdisjoint((use.name, *use.definitions)):
-            tests.setdefault(use.path, use)
     return AgentTask(
         pull,
         merge,
         profile,
         tuple(hunks),
         others,
-        tuple(tests.values()),
+        list_tests(profile, merge.touches),
         tuple(path for path in changed if classes.classify_path(path) is PathClass.TESTS),
         has_diff=any(file.patch for file in files),
     )

@@ -7,7 +7,6 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby
 
 from bot.features.profiles.view import align_columns, replace_non_ascii
@@ -23,11 +22,10 @@ from bot.features.touches.view import (
     name_suspect,
     sort_deprecations,
 )
-from bot.redaction import redact_text
+from bot.redaction import redact_document, redact_text
 from bot.text import format_count
 from impact.contract.table import ContractTableRow
 from impact.coverage import CoveredList
-from impact.documents import describe_rows, describe_suspects
 from impact.evaluation.bootstrap import Estimate
 from impact.evaluation.touch_evaluation import TouchEvaluation
 from impact.text.strings import collapse_lines, escape_invisible, remove_invisible, truncate_text
@@ -45,23 +43,13 @@ _LEVELS = {
 }
 
 
+def format_json(document: object) -> str:
+    """Format a document of ``impact`` without credentials, and with nothing that turns a line around."""
+    values = redact_document(json.loads(json.dumps(document, default=str, allow_nan=False)))
+    return escape_invisible(json.dumps(values, ensure_ascii=False, indent=2))
+
+
 # --- contract changes
-
-
-def format_contract_json(rows: CoveredList[ContractTableRow]) -> str:
-    def redact(row: ContractTableRow) -> ContractTableRow:
-        change = row.change
-        cleaned = replace(
-            change,
-            name=redact_text(change.name),
-            before=redact_text(change.before),
-            after=redact_text(change.after),
-            new_name=redact_text(change.new_name),
-        )
-        return replace(row, change=cleaned)
-
-    redacted = rows.derive(lambda items: map(redact, items))
-    return redact_text(escape_invisible(json.dumps(describe_rows(redacted), indent=2, ensure_ascii=False)))
 
 
 def format_contract_table(rows: CoveredList[ContractTableRow], merges: int) -> str:
@@ -138,10 +126,6 @@ def _format_suspect(suspect: Suspect) -> str:
         lines += [f"   - {clean(change.before)}"] if change.before else []
         lines += [f"   + {clean(change.after)}"] if change.after else []
     return "\n".join(lines)
-
-
-def format_suspects_json(report: SuspectReport) -> str:
-    return redact_text(escape_invisible(json.dumps(describe_suspects(report), ensure_ascii=False, indent=2)))
 
 
 # --- a replay of the past

@@ -42,10 +42,10 @@ from impact.repository import Repository
 from impact.source.models import SourceFile
 from impact.source.trees import TreeCommit
 
-# merges that are worth another process, which takes half a second to start, and a look at what is kept
+# merges that are worth another process, which takes half a second to start
 _LEAST_SHARE = 25
 _MAX_PROCESSES = 4
-# merges of one task: how far it is comes after each
+# merges of one task: after each it is known how far the work is, and what was read is kept
 _STEP = 10
 
 
@@ -106,23 +106,27 @@ def extract_contracts(
     Raises:
         ImpactError: the clone can't be read, or a process ended.
     """
-    is_long = len(merges) >= 2 * _LEAST_SHARE
-    contracts = kept.contracts.load([merge.commit.sha for merge in merges]) if kept and is_long else {}
+    contracts = kept.contracts.load([merge.commit.sha for merge in merges]) if kept else {}
     missing = [merge for merge in merges if merge.commit.sha not in contracts]
+    is_long = len(merges) >= 2 * _LEAST_SHARE
     progress(len(contracts), len(merges))
-    for contract in _extract_missing(trees, missing):
-        contracts[contract.commit] = contract
+    for some in _extract_missing(trees, missing):
+        fresh = {each.commit: each for each in some}
+        contracts |= fresh
+        if kept and is_long:
+            # at once: who gives up has the time back at the next attempt
+            kept.contracts.keep(fresh)
         progress(len(contracts), len(merges))
-    if kept and is_long and missing:
-        kept.contracts.keep({each.commit.sha: contracts[each.commit.sha] for each in missing})
     # the number and title are what the messages say now
     return [replace(contracts[each.commit.sha], number=each.number, title=each.title) for each in merges]
 
 
-def _extract_missing(trees: CloneTrees, merges: Sequence[CloneMerge]) -> Iterator[MergeContract]:
+def _extract_missing(trees: CloneTrees, merges: Sequence[CloneMerge]) -> Iterator[Sequence[MergeContract]]:
     count = min(_MAX_PROCESSES, os.cpu_count() or 1, len(merges) // _LEAST_SHARE)
     if count < 2:
-        yield from map(ContractExtractor(trees).extract, merges)
+        extractor = ContractExtractor(trees)
+        for start in range(0, len(merges), _STEP):
+            yield [*map(extractor.extract, merges[start : start + _STEP])]
         return
     # each process goes along its own part of the line: the version before a merge is often that after another one.
     # A fork would share the pipes and threads of this process
@@ -134,7 +138,7 @@ def _extract_missing(trees: CloneTrees, merges: Sequence[CloneMerge]) -> Iterato
             for start in range(0, len(part), _STEP)
         ]
         for future in as_completed(futures):
-            yield from future.result()
+            yield future.result()
     except BrokenProcessPool as error:
         raise ImpactError("A process that reads merges was ended: is there enough memory?") from error
     finally:

@@ -63,25 +63,33 @@ def read_contracts(
 
 def select_line(trees: CloneTrees, since: str, until: str) -> tuple[LineCommit, ...]:
     """Return the commits of the branch after ``since`` until ``until``, oldest first. Raises UsageError."""
-    line = trees.list_line()
-    first, last = _find_place(trees, line, since), _find_place(trees, line, until)
+    first, last = find_places(trees, since, until)
+    return trees.list_line()[first:last]
+
+
+def find_places(trees: CloneTrees, since: str, until: str) -> tuple[int, int]:
+    """Return how many commits of the branch come up to each of two ends. Raises UsageError."""
+    first, last = find_place(trees, since), find_place(trees, until)
     if first > last:
         raise UsageError(f"{quote_input(since)} comes after {quote_input(until)}: exchange them.")
-    return line[first:last]
+    return first, last
 
 
-def _find_place(trees: CloneTrees, line: Sequence[LineCommit], end: str) -> int:
-    """Return how many commits of the line come up to an end; a date counts with its whole day."""
-    if end == HEAD:
+def find_place(trees: CloneTrees, end: str) -> int:
+    """Return how many commits of the branch come up to a hash, a tag, HEAD, or a date (UTC) with its whole day."""
+    line = trees.list_line()
+    if end.upper() == HEAD:
         return len(line)
     if _DATE.fullmatch(end):
         instant = datetime.combine(parse_date(end) + timedelta(days=1), time(), UTC)
         return sum(commit.committed_at < instant for commit in line)
-    sha = trees.find_commit(end)
+    sha = trees.find_commit(end) or trees.find_tag(end)
     for place, commit in enumerate(line, 1):
         if commit.sha == sha:
             return place
-    raise UsageError(f"{quote_input(end)} is no commit of the branch: name one of it, or a date.")
+    branch = trees.read_facts().branch
+    reason = f"not on the branch {branch} of the clone" if sha else "no commit and no tag of the clone"
+    raise UsageError(f"{quote_input(end)} is {reason}: take the hash of one that is.")
 
 
 def _read_contract(

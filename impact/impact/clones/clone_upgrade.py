@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from impact.clones.clone_contracts import extract_contracts
+from impact.clones.clone_range import HEAD, find_place, find_places
 from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.tree_scan import ProgressCallback, ignore_progress
 from impact.clones.upstream_line import CloneMerge, detect_upstream
 from impact.contract.deprecations import DeprecationLedger, update_ledger
+from impact.contract.models import MergeContract
 from impact.errors import UsageError
 from impact.evaluation.imported_files import detect_packages
 from impact.git.clone_trees import CloneTrees
@@ -22,11 +24,10 @@ from impact.profile.linking import link_profile
 from impact.profile.models import Profile
 from impact.profile.upstream.index import UpstreamIndex
 from impact.repository import Repository
-from impact.source.trees import LineCommit, TreeCommit
+from impact.source.trees import LineCommit
 from impact.text.strings import quote_input
 from impact.touches.upgrade import UpgradeRange
 
-HEAD = "HEAD"
 # stands for the owner of a repository that nothing names
 _LOCAL_OWNER = "local"
 
@@ -53,61 +54,52 @@ class CloneUpgradeReader:
         Raises:
             UsageError: the clone can't be read, or a commit is not on its branch, or they are in the other order.
         """
-        line = self._trees.list_line()
-        first, last = self._find_position(line, start), self._find_position(line, end)
-        if last < first:
-            raise UsageError(f"{quote_input(end)} is before {quote_input(start)}: exchange the commits.")
-        on_the_way, later = line[first + 1 : last + 1], line[last + 1 :]
-        every = list(self._trees.iterate_commits([*on_the_way, *later], counts_lines=False))
-        commits, merges = every[: len(on_the_way)], self._sort_merges(every)
-        by_commit = {merge.merge_commit: merge for merge in merges}
-        parents = {each.sha: each.parent for each in on_the_way}
-        named = ((commit, by_commit[commit.sha]) for commit in commits)
-        listed = [CloneMerge(merge.number, merge.title, commit, parents[commit.sha]) for commit, merge in named]
-        contracts = tuple(extract_contracts(self._trees, listed, self._progress, self._kept))
+        (first, last), line = find_places(self._trees, start, end), self._trees.list_line()
+        if not first:
+            raise UsageError(f"{quote_input(start)} is before the first commit of the clone: name a later one.")
+        every, merges = self.read_merges(line[first:])
+        listed = every[: last - first]
+        contracts = self.extract_contracts(listed)
         numbers = frozenset(contract.number for contract in contracts)
         index = RevertIndex(merges)
         outcomes = find_outcomes(index)
         reverts = _select_reverts(index, numbers)
         ledger = update_ledger(DeprecationLedger(), contracts, list_reverted_numbers(reverts))
         return UpgradeRange(
-            line[first].sha,
-            line[last].sha,
+            line[first - 1].sha,
+            line[last - 1].sha,
             contracts,
-            parents,
+            {each.commit.sha: each.parent for each in listed},
             reverts,
             tuple(_select_regressions(outcomes, numbers)),
             tuple(entry for entry in ledger.entries if not entry.removed_by),
             _build_url(merges),
         )
 
+    def read_merges(self, line: Sequence[LineCommit]) -> tuple[list[CloneMerge], tuple[ClonedMerge, ...]]:
+        """Return some commits of the line with what they changed, and the same as merges of pull requests.
+
+        Those that name no pull request have negative numbers.
+        """
+        commits = list(self._trees.iterate_commits(line, counts_lines=False))
+        named = sort_merges(commits, self._requested or detect_upstream(self._trees, commits))
+        merges = (*named.merges, *named.direct)
+        by_commit = {merge.merge_commit: merge for merge in merges}
+        pairs = ((each, by_commit[each.sha], parent.parent) for each, parent in zip(commits, line, strict=True))
+        return [CloneMerge(merge.number, merge.title, each, parent) for each, merge, parent in pairs], merges
+
+    def extract_contracts(self, merges: Sequence[CloneMerge]) -> tuple[MergeContract, ...]:
+        return tuple(extract_contracts(self._trees, merges, self._progress, self._kept))
+
     def detect_packages(self, start: str) -> tuple[str, ...]:
         """Return the packages that others import from the upstream repository. Raises UsageError."""
-        line = self._trees.list_line()
-        return detect_packages(self._trees.list_files(line[self._find_position(line, start)].sha))
+        place = max(find_place(self._trees, start), 1)
+        return detect_packages(self._trees.list_files(self._trees.list_line()[place - 1].sha))
 
     def link_profile(self, profile: Profile, commit: str) -> Profile:
         """Return a profile with the names under which upstream defines what it uses at a commit."""
         self._tree.move_to(commit)
         return link_profile(profile, UpstreamIndex(self._tree.load_outline))
-
-    def _find_position(self, line: Sequence[LineCommit], revision: str) -> int:
-        if not line:
-            raise UsageError("The clone has no commits.")
-        sha = line[-1].sha if revision.upper() == HEAD else self._find_commit(revision)
-        positions = {each.sha: at for at, each in enumerate(line)}
-        if sha not in positions:
-            branch = self._trees.read_facts().branch
-            reason = f"not on the branch {branch} of the clone" if sha else "no commit and no tag of the clone"
-            raise UsageError(f"{quote_input(revision)} is {reason}: take the hash of one that is.")
-        return positions[sha]
-
-    def _find_commit(self, revision: str) -> str:
-        return self._trees.find_commit(revision) or self._trees.find_tag(revision)
-
-    def _sort_merges(self, commits: Sequence[TreeCommit]) -> tuple[ClonedMerge, ...]:
-        merges = sort_merges(commits, self._requested or detect_upstream(self._trees, commits))
-        return (*merges.merges, *merges.direct)
 
 
 def _build_url(merges: Sequence[ClonedMerge]) -> str:

@@ -18,6 +18,8 @@ from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import MergeContract
 from impact.errors import READING_FAILED
 from impact.profile.file_uses import SCAN_VERSION, FileUses
+from impact.profile.linking import LINK_VERSION
+from impact.profile.models import Profile
 from impact.source.models import SourceProblem
 
 log = logging.getLogger(__name__)
@@ -30,13 +32,15 @@ _PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 _TABLE = "CREATE TABLE IF NOT EXISTS kept (place INTEGER PRIMARY KEY, name TEXT UNIQUE, data BLOB)"
 # some 2,000 bytes each; vLLM merges as many in two years
 _MAX_KEPT = 25_000
+# some 400,000 bytes each
+_MAX_PROFILES = 50
 # variables of one statement of SQLite
 _MAX_NAMES = 500
 _SECONDS = 5.0
 
 
 class KeptReadings:
-    """What is kept in a folder: contracts by merge commits, and scans by what stands for a file's content.
+    """What is kept in a folder: contracts by merge commits, scans by files' contents, profiles by their commits.
 
     What may be there the next time is left out. Where the folder can't be used, nothing is kept: that costs time
     alone, and is logged.
@@ -51,13 +55,21 @@ class KeptReadings:
         self.scans = KeptValues(
             folder / f"scans-{SCAN_VERSION}-{_PYTHON}.sqlite", FileUses, lambda scan: scan.problem not in _PASSING
         )
+        self.profiles = KeptValues(
+            folder / f"profiles-{SCAN_VERSION}-{LINK_VERSION}-{EXTRACTION_VERSION}-{_PYTHON}.sqlite",
+            Profile,
+            lambda profile: _PASSING.isdisjoint(file.reason for file in profile.unread),
+            _MAX_PROFILES,
+        )
 
 
 class KeptValues(Generic[Value]):
     """Values of one kind in a file, by names."""
 
-    def __init__(self, file: Path, kind: type[Value], lasts: Callable[[Value], bool]) -> None:
-        self._file, self._kind, self._lasts = file, kind, lasts
+    def __init__(
+        self, file: Path, kind: type[Value], lasts: Callable[[Value], bool], most: int = _MAX_KEPT
+    ) -> None:
+        self._file, self._kind, self._lasts, self._most = file, kind, lasts, most
 
     def load(self, names: Sequence[str]) -> dict[str, Value]:
         if not self._file.exists():
@@ -82,7 +94,7 @@ class KeptValues(Generic[Value]):
                 statement = "INSERT OR REPLACE INTO kept (name, data) VALUES (?, ?)"
                 database.executemany(statement, self._iterate_rows(values))
                 most = "DELETE FROM kept WHERE place <= (SELECT MAX(place) FROM kept) - ?"
-                database.execute(most, (_MAX_KEPT,))
+                database.execute(most, (self._most,))
         except (OSError, sqlite3.Error) as error:
             log.warning("%s can't be written, so that it is all read again: %s", self._file, error)
             if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):

@@ -89,7 +89,7 @@ def _link(profile: Profile, upstream: CloneTrees) -> TreeScan:
     if not line:
         raise UsageError("The clone of upstream has no commits: give another one.")
     newest = line[-1].sha
-    pin, commit = _find_pin(profile, upstream, {each.sha for each in line})
+    pin, commit = find_pin(profile, upstream, {each.sha for each in line})
     if commit:
         link = f"Linked to upstream at {commit[:10]}, which the tree pins{f' as {pin}' if is_tag(pin) else ''}."
     else:
@@ -100,7 +100,7 @@ def _link(profile: Profile, upstream: CloneTrees) -> TreeScan:
     return TreeScan(linked, link, newest, gone)
 
 
-def _find_pin(profile: Profile, upstream: CloneTrees, line: Set[str]) -> tuple[str, str]:
+def find_pin(profile: Profile, upstream: CloneTrees, line: Set[str]) -> tuple[str, str]:
     """Return the pin that a commit of the line has, with that commit, or else the first one with none."""
     origin = upstream.read_facts().repository
     pins = list_pinned_revisions(profile, origin.name if origin else "")
@@ -141,10 +141,9 @@ def scan_clone(
     sha = trees.find_commit(commit) if commit else (line[-1].sha if line else "")
     if not sha:
         raise UsageError(f"There is no commit {quote_input(commit)} in the clone of {quote_input(name)}.")
-    listed = trees.list_files(sha)
-    files = read_tree(trees, sha)
-    readable = (file for file in files if not file.problem)
-    scans = _scan_files(readable, packages, lambda done: progress(done, len(listed)), kept)
+    versions = [BlobVersion(path, blob) for path, blob in trees.list_files(sha).items() if is_scanned(path)]
+    files = (file for file in map(trees.read_file, versions) if file.problem not in _SILENT)
+    scans = _scan_files(files, packages, lambda done: progress(done, len(versions)), kept)
     return build_profile(name, name, sha, now, packages, scans)
 
 

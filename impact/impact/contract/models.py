@@ -111,6 +111,10 @@ class ContractChange:
     new_signature: Signature | None = None
     deadline: Deadline | None = None
 
+    @property
+    def is_old_line(self) -> bool:
+        return self.side is DiffSide.OLD
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:

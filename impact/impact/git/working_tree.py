@@ -11,6 +11,8 @@ from impact.git.clone import GitClone
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
 from impact.source.reading import build_source_file, replace_controls
 
+# of a file that somebody names: a list of windows or of truth, or a profile
+_MAX_BYTES = 20_000_000
 _SKIPPED = frozenset(".git .hg .svn node_modules __pycache__ .venv venv .tox .mypy_cache".split())
 
 
@@ -48,6 +50,18 @@ def find_head(root: Path) -> str:
         return GitClone(root).find_commit("HEAD")
     except ImpactError:
         return ""
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file that somebody names. Raises UsageError if it can't be read."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} can't be read ({error.strerror}): choose another file.") from error
+    if len(data) > _MAX_BYTES:
+        raise UsageError(f"{path} is too large: choose another file.")
+    return data.decode("utf-8-sig", "replace")
 
 
 def _read_file(file: Path, path: str, clean: Callable[[str], str]) -> SourceFile:

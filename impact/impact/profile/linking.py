@@ -11,6 +11,8 @@ from impact.profile.symbols import ELEMENT, SUPER
 from impact.profile.upstream.copies import CopyFinder
 from impact.profile.upstream.index import UpstreamIndex
 
+# what a cache of linked profiles is keyed by: change it with what a link leads to
+LINK_VERSION = 1
 # members that every class has; upstream defines them too, and nobody depends on that
 _COMMON_MEMBERS = frozenset("__repr__ __str__ __doc__ __module__ __slots__ __hash__ __dict__ __class__".split())
 # what is kept although upstream does not define it at this commit: it may be of another version

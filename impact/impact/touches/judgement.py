@@ -7,14 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Witness
-from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, MergeContract, cover_contracts
+from impact.contract.models import (
+    PYTHON_CLASSES,
+    ChangeKind,
+    ContractChange,
+    MergeContract,
+    cover_contracts,
+    name_merge,
+)
 from impact.contract.python.callers import get_called_name
-from impact.coverage import COMPLETE, Coverage, CoveredList
-from impact.errors import attempt_all
-from impact.profile.models import Profile
+from impact.coverage import COMPLETE, Coverage, CoveredList, UnreadFile
+from impact.errors import READING_FAILED, attempt, attempt_all
+from impact.history.reverts import Revert
+from impact.profile.models import Profile, Use
 from impact.touches.actions import describe_action
 from impact.touches.agreement import list_alone, weigh_touches
-from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.ranking import LEAST_CHANCE, estimate_chance
 from impact.touches.rules.member_rules import judge_abstract_member, judge_added_member
@@ -83,6 +91,37 @@ def judge_merges(
         ),
         checked.sentence,
     )
+
+
+def judge_commits(
+    profile: Profile,
+    contracts: Sequence[MergeContract],
+    reverts: Iterable[Revert] = (),
+    checked: CheckedMerges = NOT_CHECKED,
+) -> CoveredList[JudgedCommit]:
+    """Return what each commit means for a profile, in the same order; what could not be judged is unread."""
+    index, reverted_by = ProfileIndex(profile), {each.number: each.by for each in reverts}
+    judged = []
+    for contract in contracts:
+        name = name_merge(contract.number)
+        touches = attempt(name, judge_merge, contract, index, checked.get_witness(contract.commit))
+        if touches is None:
+            unread = (*contract.unread, UnreadFile(name, READING_FAILED))
+            contract = replace(contract, unread=unread)  # noqa: PLW2901 (with what was not read)
+            touches = MergeTouches(contract.number, contract.title, contract.commit, TouchLevel.NO, 0.0)
+        judged.append(JudgedCommit(touches, contract, reverted_by.get(contract.number, 0)))
+    coverage = cover_contracts(each.contract for each in judged) + profile.coverage
+    return CoveredList(tuple(judged), coverage)
+
+
+def list_tests(profile: Profile, touches: Iterable[Touch]) -> tuple[Use, ...]:
+    """Return the first use in each of the team's tests that use what changed."""
+    names = {name for touch in touches for use in touch.uses for name in (use.name, *use.definitions)}
+    tests: dict[str, Use] = {}
+    for use in profile.uses:
+        if use.is_test and not names.isdisjoint((use.name, *use.definitions)):
+            tests.setdefault(use.path, use)
+    return tuple(tests.values())
 
 
 def list_touches(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:

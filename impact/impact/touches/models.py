@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
-from impact.contract.models import ContractChange
-from impact.coverage import CoveredList
+from impact.contract.models import ContractChange, MergeContract, cover_contracts
+from impact.coverage import Coverage, CoveredList
 from impact.profile.models import Use
 
 
@@ -89,6 +89,19 @@ class MergeTouches:
     def sort_key(self) -> tuple[float, float, int]:
         """A key that sorts merges: the strongest first, and of equal ones the newest."""
         return -self.level, -self.score, -self.number
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCommit:
+    """A commit and what it means for a profile. ``reverted_by`` is a later one among the same; 0 without one."""
+
+    touches: MergeTouches
+    contract: MergeContract
+    reverted_by: int = 0
+
+    @property
+    def coverage(self) -> Coverage:
+        return cover_contracts([self.contract])
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """``prdigest upgrade`` as a person runs it, on two small repositories."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,25 @@ def test_the_plan_says_what_is_left_to_do(clones: tuple[Path, Path, dict[str, st
     assert "engine.core.walk" not in text
     options = (f"--upstream={upstream}", f"--from={shas['pin']}", f"--profile={downstream}")
     assert "Known regressions" not in call_command(*COMMAND, *options, settings={}).stdout
+
+
+def test_the_plan_as_json_says_first_what_was_not_read(
+    clones: tuple[Path, Path, dict[str, str]], call_command: Call
+) -> None:
+    upstream, downstream, shas = clones
+    options = (
+        f"--upstream={upstream}",
+        f"--from={shas['pin']}",
+        f"--to={shas['break']}",
+        f"--profile={downstream}",
+    )
+    done = call_command(*COMMAND, *options, "--json", settings={})
+    assert (done.returncode, done.stderr) == (0, "")
+    plan = json.loads(done.stdout)
+    assert [*plan.items()][:2] == [("not_read", None), ("schema", 1)]
+    [work] = plan["files"]
+    assert (work["path"], work["items"][0]["merges"][0]["pr"]) == ("ours/app.py", 5)
+    assert [(stop["commit"], stop["pr"]) for stop in plan["stops"]] == [(shas["back"], 5)]
 
 
 def test_a_tag_of_a_release_branch_is_a_pin(clones: tuple[Path, Path, dict[str, str]], call_command: Call) -> None:

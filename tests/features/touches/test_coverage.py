@@ -30,11 +30,9 @@ from bot.features.previews.cards import PullCard, RangeCard
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
 from bot.features.touches.terminal import (
-    format_contract_json,
     format_contract_table,
     format_deprecations,
     format_suspects,
-    format_suspects_json,
 )
 from bot.features.touches.upgrade_view import render_upgrade, render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
@@ -63,13 +61,20 @@ from impact.contract.models import (
 from impact.contract.net_changes import MergeReference, NetChange
 from impact.contract.table import ContractTableRow
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart, UnreadFile
-from impact.documents import describe_plan, describe_rows, describe_suspects, describe_touches
+from impact.documents import (
+    describe_commits,
+    describe_guides,
+    describe_plan,
+    describe_rows,
+    describe_suspects,
+    describe_uses,
+)
 from impact.profile.models import Profile, Use, UseKind
 from impact.source.models import SourceProblem
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.deprecations import UsedDeprecation
-from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan
 from tests.features.touches.touched_days import contract
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, pull
@@ -84,6 +89,7 @@ HIT = MergeTouches(7, "Change", "c" * 40, TouchLevel.BREAKS, 0.9, (TOUCH,))
 SUSPECT = Suspect(7, "Change", "c" * 40, NOON, 92.4, "removes it", CHANGE)
 ENTRY = UsedDeprecation(Deprecation(ContractClass.FLAG, "--old", 5, "c" * 40, NOON), (USE,))
 NET = NetChange(CHANGE, (MergeReference(0, 7, "c" * 40, NOON, "Change"),), ("up.run",))
+PROFILE = Profile("ascend", ("up",), "octo/ascend", "d" * 40, NOON, (USE,))
 URL = "https://github.com/octo/engine"
 # each reason for which something may be out of reach, as the parts that say it
 CAUSES = {
@@ -163,6 +169,14 @@ def make_rows(coverage: Coverage, *, is_empty: bool) -> CoveredList[Any]:
     return pick(ContractTableRow(7, CHANGE), coverage, is_empty=is_empty)
 
 
+def make_commits(coverage: Coverage, *, is_empty: bool) -> CoveredList[Any]:
+    return pick(JudgedCommit(HIT, MergeContract(7, "c" * 40, NOON)), coverage, is_empty=is_empty)
+
+
+def make_uses(coverage: Coverage, *, is_empty: bool) -> CoveredList[Any]:
+    return pick(USE, coverage, is_empty=is_empty)
+
+
 def make_entries(coverage: Coverage, *, is_empty: bool) -> CoveredList[Any]:
     return pick((DeprecationState.ANNOUNCED, ENTRY), coverage, is_empty=is_empty)
 
@@ -194,12 +208,12 @@ RENDERERS: dict[str, Renderer] = {
     "PullCard": (make_pull_card, show_card),
     "RangeCard": (make_range_card, show_card),
     "format_contract_table": (make_rows, lambda made: format_contract_table(made, 18)),
-    "format_contract_json": (make_rows, format_contract_json),
     "format_deprecations": (make_entries, format_deprecations),
     "format_suspects": (make_suspects, format_suspects),
-    "format_suspects_json": (make_suspects, format_suspects_json),
     "describe_rows": (make_rows, lambda made: json.dumps(describe_rows(made))),
-    "describe_touches": (make_report, lambda made: json.dumps(describe_touches(made))),
+    "describe_commits": (make_commits, lambda made: json.dumps(describe_commits(made, PROFILE, "b" * 40))),
+    "describe_guides": (make_commits, lambda made: json.dumps(describe_guides(made, PROFILE, {}, {}))),
+    "describe_uses": (make_uses, lambda made: json.dumps(describe_uses(made, PROFILE, {}))),
     "describe_suspects": (make_suspects, lambda made: json.dumps(describe_suspects(made))),
     "describe_plan": (make_plan, lambda made: json.dumps(describe_plan(made))),
     "cut_items": (make_items, lambda made: json.dumps(cut_items(made, 0, 20))),
@@ -218,6 +232,9 @@ PARTS = frozenset(
         "sort_hits",
         "sort_deprecations",
         "list_contract_rows",
+        "list_commit_rows",
+        "list_guide_rows",
+        "list_use_rows",
         "select_rows",
     }
 )
@@ -400,6 +417,9 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/risks/view.py",
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
+        "bot/mcp/clone_tools.py",
+        "impact/impact/cli.py",
+        "impact/impact/clones/commit_judge.py",
         "impact/impact/touches/upgrade.py",
     }
 

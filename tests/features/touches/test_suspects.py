@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from localslack.rules.messages import find_links
 
-from bot.features.touches.terminal import format_suspects, format_suspects_json
+from bot.features.touches.terminal import format_json, format_suspects
 from bot.features.touches.view import render_suspects
 from impact.contract.models import ChangeKind, ContractClass
 from impact.coverage import Coverage, CoveredList, CoveredPart
+from impact.documents import describe_suspects
 from impact.source.models import DiffSide
 from impact.testing.touches import make_change
 from impact.touches.breakage.suspects import Suspect, SuspectReport
@@ -88,7 +89,7 @@ def test_a_commit_without_a_pull_request_is_named_by_its_hash() -> None:
 
 
 def test_scripts_get_every_field() -> None:
-    [suspect] = json.loads(format_suspects_json(REPORT))["suspects"]
+    [suspect] = json.loads(format_json(describe_suspects(REPORT)))["suspects"]
     assert (suspect["pr"], suspect["score"], suspect["change"]["name"]) == (7, 92.4, "up.a.Model.run")
 
 
@@ -103,7 +104,7 @@ def test_slack_takes_it_whatever_the_texts_say(title: str, path: str, error: str
     page = f"https://github.com/{REPOSITORY}"
     assert_taken(post, {f"{page}/pull/7", f"{page}/blob/{COMMIT}/{quote(change.path)}#L3"})
     assert format_suspects(report)
-    assert json.loads(format_suspects_json(report))
+    assert json.loads(format_json(describe_suspects(report)))
 
 
 def test_a_path_is_shown_without_what_would_turn_it_round() -> None:

@@ -67,13 +67,15 @@ from impact.history.revert_claims import is_reland_title, is_revert
 from impact.path_globs import PathGlobs
 from impact.profile.file_uses import scan_file
 from impact.profile.manual import parse_manual
+from impact.profile.models import Use, UseKind
+from impact.profile.reasons import find_reasons
 from impact.python.outline import build_outline
 from impact.repository import Repository
 from impact.source.models import SourceFile
 from impact.source.reading import build_source_file
 from impact.source.trees import TreeCommit
 from impact.text.dates import parse_date
-from impact.text.description import extract_prose
+from impact.text.description import extract_advice, extract_prose
 from impact.text.strings import collapse_lines, remove_comments, remove_invisible
 from impact.touches.breakage.error_lines import iterate_error_lines
 from impact.touches.breakage.traceback_names import condense_trace, parse_trace
@@ -153,6 +155,10 @@ def extract_from_text(text: str) -> object:
     return extract_contract(MergeFacts(1, "a" * 40, NOON), files, lambda _: None)
 
 
+def make_use(number: int, line: int) -> Use:
+    return Use(UseKind.PATCH, f"up.f{number}", "a.py", line)
+
+
 def commit(text: str) -> TreeCommit:
     return TreeCommit("a" * 40, NOON, text)
 
@@ -182,6 +188,8 @@ PARSERS: dict[str, Parser] = {
     **{f"surface-{path}": changed_surface(path) for path in SURFACES},
     "without_comments": remove_comments,
     "prose": extract_prose,
+    "advice": extract_advice,
+    "reason": lambda text: list(find_reasons("a.sh", text, [make_use(0, line) for line in range(1, 100)])),
     "typed": restore_user_text,
     "labelled": restore_bot_text,
     "without_secrets": redact_text,
@@ -277,6 +285,7 @@ CODE_PARSERS: dict[str, Parser] = {
     "outline": lambda text: build_outline("up/a.py", text),
     "scan": lambda text: scan_file("a.py", f"import up\n{text}", ["up"]),
     "contract": extract_from_text,
+    "reasons": lambda text: list(find_reasons("a.py", text, map(make_use, *[range(1, text.count("\n"))] * 2))),
 }
 CODE_SHORT, CODE_LONG = 50, 500
 
