@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from impact.errors import ImpactError
 from impact.profile.file_uses import is_test
@@ -53,7 +54,7 @@ _UNASKED = frozenset(
 )
 # kinds of which the texts after the first line, with the types, say whether it is another one
 _TOLD_BY_TYPES = frozenset({"bad-override", "bad-override-param-name", "bad-assignment"})
-_TYPES = re.compile(r"`(\(.*?\) -> .*?)`,? (?:which )?is not assignable to .*?`(\(.*\) -> .*?)`", re.S)
+_FUNCTION = re.compile(r"`(\([^`]*)`")
 _NAME = re.compile(r"`([A-Za-z_][\w.]*)`")
 # other types fail only where a value has to be awaited first
 _TYPES_ALONE = frozenset("bad-argument-type bad-context-manager bad-index unsupported-operation".split())
@@ -187,8 +188,9 @@ def _is_sure(diagnostic: Diagnostic) -> bool:
 
 def _read_types(diagnostic: Diagnostic) -> tuple[str, str] | None:
     """Return the parameters of the team's function and of upstream's; None where these are no two functions."""
-    match = _TYPES.search(diagnostic.details)
-    return (_list_parameters(match[1]), _list_parameters(match[2])) if match else None
+    parts = [_FUNCTION.findall(part) for part in diagnostic.details.split("is not assignable to")]
+    both = next(((left[-1], right[0]) for left, right in pairwise(parts) if left and right), None)
+    return (_list_parameters(both[0]), _list_parameters(both[1])) if both else None
 
 
 def _list_parameters(function: str) -> str:
