@@ -23,6 +23,8 @@ _MAX_FILES, _MAX_SIZE = 12_000, 200_000_000
 # states that are kept: a day of vLLM has some 25
 _MAX_STATES = 64
 _GETATTR = "__getattr__"
+# what stands for a file that can't be read: it has every name, of every type
+_ANY_NAME = f"from typing import Any\n\ndef {_GETATTR}(name: str) -> Any: ...\n"
 
 _State = frozenset[tuple[str, str]]
 
@@ -38,7 +40,8 @@ class CheckedStates:
         self._upstream = upstream
         self._packages = frozenset(packages)
         self._at: dict[str, str] = {}
-        self._states: dict[_State, tuple[Diagnostic, ...]] = {}
+        self._unread = set[str]()
+        self._states: dict[_State, tuple[tuple[Diagnostic, ...], frozenset[str]]] = {}
         self._size = 0
         self._folder = Path(tempfile.mkdtemp(prefix="impact-checker-"))
         try:
@@ -62,9 +65,12 @@ class CheckedStates:
         return frozenset(self._texts)
 
     def list_findings(self, before: str, after: str) -> tuple[Finding, ...]:
-        """Return what fails in the team's tree with upstream at a commit, and did not at an earlier one."""
-        old, new = self._check(before), self._check(after)
-        return () if old is new else find_new(old, new, self._texts)
+        """Return what fails in the team's tree with upstream at a commit, and did not at an earlier one.
+
+        Nothing can be said where a file could be read at only one of them.
+        """
+        (old, unread_before), (new, unread_after) = self._check(before), self._check(after)
+        return () if old is new or unread_before != unread_after else find_new(old, new, self._texts)
 
     def list_net_findings(self, line: Sequence[str]) -> dict[str, tuple[Finding, ...]]:
         """Return what fails at the last commit of a line and not at its first, by the commit that began it.
@@ -99,7 +105,8 @@ class CheckedStates:
                 raise CheckerFailed("your tree has more files than are checked")
         return texts
 
-    def _check(self, commit: str) -> tuple[Diagnostic, ...]:
+    def _check(self, commit: str) -> tuple[tuple[Diagnostic, ...], frozenset[str]]:
+        """Return what the checker says with upstream at a commit, and upstream's files that can't be read."""
         files = {
             place: BlobVersion(path, blob)
             for path, blob in self._upstream.list_files(commit).items()
@@ -111,7 +118,7 @@ class CheckedStates:
             checked = run_program(self._program, self._folder)
             if len(self._states) >= _MAX_STATES:
                 del self._states[next(iter(self._states))]
-            self._states[state] = tuple(self._restore_paths(checked))
+            self._states[state] = tuple(self._restore_paths(checked)), frozenset(self._unread & files.keys())
         return self._states[state]
 
     def _restore_paths(self, checked: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -127,7 +134,9 @@ class CheckedStates:
             (self._folder / "upstream" / place).unlink(missing_ok=True)
         for place, version in files.items():
             if self._at.get(place) != version.blob:
-                self._write(f"upstream/{place}", replace_getattr(self._upstream.read_file(version)))
+                file = self._upstream.read_file(version)
+                (self._unread.add if file.problem else self._unread.discard)(place)
+                self._write(f"upstream/{place}", _ANY_NAME if file.problem else replace_getattr(file))
         self._at = {place: version.blob for place, version in files.items()}
 
     def _is_upstream(self, place: str) -> bool:
