@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.errors import UsageError
+from bot.features.profiles.scanning import find_pin
 from bot.features.questions import tools as answers
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import ProfileArguments, WordList
@@ -16,7 +17,7 @@ from bot.features.touches import service as touching
 from bot.features.touches.contracts import build_contract_list, list_own_merges, read_contracts
 from bot.features.touches.requests import BrokeRequest, ContractRequest, UpgradeRequest
 from bot.features.touches.terminal import format_suspects
-from bot.features.touches.upgrade import find_pin, plan_upgrade
+from bot.features.touches.upgrade import plan_upgrade
 from bot.features.touches.upgrade_view import render_upgrade
 from bot.mcp.declaration import (
     Days,

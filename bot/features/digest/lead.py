@@ -38,6 +38,7 @@ from bot.features.touches.lines import (
     TouchLimits,
     make_sentence,
     render_news_line,
+    render_pending,
     render_touches,
 )
 from bot.platform.models.packing import Coverage
@@ -148,6 +149,7 @@ def render_lead(digest: Digest) -> Post:
         blocks += [make_sentence(gaps)] if gaps else []
         if digest.touches:
             blocks += render_touches(digest.touches, context, limits.touches, _ELSEWHERE)
+            blocks += render_pending(digest.pending)
         news = render_news_line(digest.deprecations, _ELSEWHERE)
         # a day too full for that has it in the thread
         if news and limits.overview >= _LEAST_OVERVIEW_WITH_NEWS:
@@ -241,7 +243,7 @@ def render_catch_up(days: MultiDayDigest) -> Post:
         blocks = [make_header(title), *([make_sentence(gaps)] if gaps else [])]
         if whole.touches:
             context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
-            blocks += render_touches(whole.touches, context)
+            blocks += [*render_touches(whole.touches, context), *render_pending(whole.pending)]
         if news := render_news_line(whole.deprecations, ", with /prdigest deprecations"):
             blocks.append(news)
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))

@@ -19,6 +19,7 @@ from bot.features.merges.risk import RULES_VERSION
 from bot.features.merges.summary import Fallback, FallbackReason, describe_fallback
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.features.touches.breaking import BreakingMerge, select_breaking
+from bot.features.touches.lines import PendingHits
 from bot.platform.models.packing import Coverage as DiffCoverage
 from bot.platform.pulls.models import PullRequest, remove_duplicates
 from bot.platform.pulls.paths import (
@@ -97,7 +98,8 @@ class Digest:
     true if readers would assume another time zone, so that headings name it. ``path_classes`` are those of the
     repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
     mean for the profile of the view, None without one; ``contracts`` are what they change for callers, and
-    ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day. ``claims``
+    ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day,
+    ``pending`` what waits since its pin. ``claims``
     are those of the entries and outcomes, by number, as far as they are known.
     """
 
@@ -119,6 +121,7 @@ class Digest:
     contracts: tuple[MergeContract, ...] = ()
     deprecations: tuple[DeprecationStep, ...] = ()
     moves: tuple[ProfileMove, ...] = ()
+    pending: PendingHits | None = None
     claims: Mapping[int, RevertClaim] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -331,6 +334,7 @@ class MultiDayDigest:
             contracts=tuple(contract for digest in self.digests for contract in digest.contracts),
             deprecations=tuple(step for digest in self.digests for step in digest.deprecations),
             moves=tuple(move for digest in self.digests for move in digest.moves),
+            pending=self.digests[-1].pending,
             claims={},
         )
 

@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from enum import Enum, auto
 
 from bot.app import App
@@ -31,7 +32,8 @@ from bot.features.summaries.service import get_summary
 from bot.features.touches.breaking import select_breaking
 from bot.features.touches.contracts import list_used_steps, read_changes
 from bot.features.touches.decisions import note_shown
-from bot.features.touches.service import judge_merges
+from bot.features.touches.lines import PendingHits
+from bot.features.touches.service import find_pending, judge_merges
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.models.completion import request_answer
 from bot.platform.models.slots import limit_model_calls
@@ -127,7 +129,7 @@ def build_digest(
     )
     paired = numbers.union(*((each.pull.number, each.by.number) for each in outcomes))
     # after the contracts, which say what was announced and removed
-    steps, moves = _read_profile_day(app, view.profile, repository, day)
+    steps, moves, pending = _read_profile_day(app, view.profile, repository, day)
     return Digest(
         repository=repository,
         name=name,
@@ -147,6 +149,7 @@ def build_digest(
         contracts=tuple(each for each in contracts if each.number in numbers or each.unread),
         deprecations=steps,
         moves=moves,
+        pending=pending,
         claims={number: around.claims[number] for number in paired if number in around.claims},
     )
 
@@ -277,8 +280,7 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> Touche
         if judged is None:
             return TouchedDay(coverage=Coverage.of(CoveredPart(f"what touches {profile}", 1, 0, READING_FAILED)))
         report, contracts = judged
-        if pulls:
-            note_shown(app, report.profile, pulls[0].repository, report.touching.ignore_coverage())
+        note_shown(app, app.profiles.find_entry(profile), report.touching.ignore_coverage(), pulls)
     except PrdigestError as error:
         log.warning("what touches %s is not known: %s", profile, error)
         unread = CoveredPart(f"what touches {profile}", 1, 0, str(error).rstrip("."))
@@ -288,21 +290,24 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> Touche
 
 def _read_profile_day(
     app: App, name: str, repository: Repository, day: LocalDay
-) -> tuple[tuple[DeprecationStep, ...], tuple[ProfileMove, ...]]:
+) -> tuple[tuple[DeprecationStep, ...], tuple[ProfileMove, ...], PendingHits | None]:
     """Return what became on a day of the deprecations that a profile uses, and its moves to another commit.
 
-    With these, earlier merges began or ceased to touch. There are none without a name, or after a problem.
+    With these, earlier merges began or ceased to touch. Of a day that ended in the last one, also what waits since
+    the pin. There are none without a name, or after a problem.
     """
     steps: tuple[DeprecationStep, ...] = ()
     moves: tuple[ProfileMove, ...] = ()
+    pending: PendingHits | None = None
     try:
         if entry := app.profiles.get_entry(name) if name else None:
             moves = tuple(move for move in entry.moves if day.start <= move.at < day.end)
         if profile := app.profiles.get_profile(name) if name else None:
             steps = attempt(name, list_used_steps, app, repository, day.start, day.end, profile) or ()
+            pending = attempt(name, find_pending, app, name) if app.now() - day.end < timedelta(days=1) else None
     except PrdigestError as error:
         log.warning("what is deprecated of %s, or how it moved, is not known: %s", name, error)
-    return steps, moves
+    return steps, moves, pending
 
 
 # --- what is shown of it

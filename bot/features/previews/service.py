@@ -29,11 +29,11 @@ from bot.features.previews.cards import (
     compute_fingerprint,
     parse_link,
 )
+from bot.features.profiles.scanning import find_merge
 from bot.features.subscriptions.permissions import require_previews
 from bot.features.subscriptions.tables import are_previews_on, get_channel_profile, set_previews
 from bot.features.summaries.service import get_cached_entry
 from bot.features.touches.contracts import list_merges, read_contracts
-from bot.features.touches.upgrade import find_merge
 from bot.platform.jobs import SECOND, JobRetries, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer

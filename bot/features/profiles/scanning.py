@@ -14,9 +14,11 @@ from pathlib import PurePosixPath
 from typing import TypeVar
 
 from bot.app import App
-from bot.errors import SourceUnavailable, UsageError
-from bot.features.profiles.service import ProfileEntry
+from bot.errors import PrdigestError, SourceUnavailable, StoreUnavailable, UsageError
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
+from bot.platform.github.caches import ReleaseCache
 from bot.platform.github.releases import GitHubTrees
+from bot.platform.pulls.models import PullRequest
 from bot.platform.source.models import RepositoryTree, SourceFiles, TreeFile
 from bot.platform.source.reading import update_mirror
 from bot.platform.store.tables import Table
@@ -27,13 +29,15 @@ from impact.profile.file_uses import SCAN_VERSION, FileUses, is_scanned, scan_fi
 from impact.profile.linking import link_profile
 from impact.profile.manual import apply_manual, parse_manual
 from impact.profile.models import Profile
-from impact.profile.scan import build_profile
+from impact.profile.scan import build_profile, list_pinned_revisions
 from impact.profile.upstream.index import UpstreamIndex
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
 from impact.repository import Repository
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile
+from impact.source.revisions import is_tag
+from impact.text.strings import quote_input
 
 log = logging.getLogger(__name__)
 
@@ -79,8 +83,8 @@ OUTLINES = Table(
 )
 
 
-def scan_profile(app: App, entry: ProfileEntry) -> Profile:
-    """Return a profile as it is now: scanned from its source, or that of a file with further links.
+def scan_profile(app: App, entry: ProfileEntry) -> tuple[Profile, PinnedMerge | None]:
+    """Return a profile as it is now, with its pin: scanned from its source, or that of a file with further links.
 
     Raises UsageError if what the tree says by hand is wrong or the file's profile is gone, and PrdigestErrors.
     """
@@ -89,10 +93,11 @@ def scan_profile(app: App, entry: ProfileEntry) -> Profile:
     kept = app.profiles.get_profile(entry.name)
     if kept is None:
         raise UsageError("its file can't be read by this version: add it again.")
-    return combine_links(_link_profile(app, entry, kept), kept)
+    pin = locate_pin(app, entry, kept)
+    return combine_links(_link_profile(app, entry, kept, pin), kept), pin
 
 
-def _scan_source(app: App, entry: ProfileEntry, source: Repository) -> Profile:
+def _scan_source(app: App, entry: ProfileEntry, source: Repository) -> tuple[Profile, PinnedMerge | None]:
     trees, files = _require_sources(app)
     update_mirror(app.sources.source_mirror, source)
     tree = trees.list_tree(source)
@@ -112,12 +117,13 @@ def _scan_source(app: App, entry: ProfileEntry, source: Repository) -> Profile:
     left_out = [
         UnreadFile(file.path, "the tree has more files than are scanned") for file in chosen[MAX_SCANNED_FILES:]
     ]
-    linked = _link_profile(app, entry, replace(profile, unread=(*profile.unread, *left_out)))
+    pin = locate_pin(app, entry, profile)
+    linked = _link_profile(app, entry, replace(profile, unread=(*profile.unread, *left_out)), pin)
     manual = files.read_files(source, tree.commit, [MANUAL_FILE])[MANUAL_FILE]
     if manual.problem:
-        return linked
+        return linked, pin
     log.info("the profile %s follows %s", entry.name, MANUAL_FILE)
-    return apply_manual(linked, parse_manual(manual.text))
+    return apply_manual(linked, parse_manual(manual.text)), pin
 
 
 def select_scanned(files: Iterable[TreeFile]) -> list[TreeFile]:
@@ -136,14 +142,62 @@ def _require_sources(app: App) -> tuple[GitHubTrees, SourceFiles]:
     return app.sources.source_trees, app.sources.source_files
 
 
+# --- the merge that the tree pins
+
+
+def locate_pin(app: App, entry: ProfileEntry, profile: Profile) -> PinnedMerge | None:
+    """Return the merge that a tree pins; the last known one while nobody can say, and None if there is none."""
+    names = list_pinned_revisions(profile, entry.upstream.name)
+    if not names or (entry.pin and entry.pin.name == names[0]):
+        return entry.pin if names else None
+    try:
+        name, merge = find_pin(app, entry.upstream, "", profile)
+    except UsageError as error:
+        log.info("the pin of %s is not known: %s", entry.name, error)
+        return None
+    except StoreUnavailable:
+        raise
+    except PrdigestError as error:
+        log.warning("the pin of %s can't be looked up: %s", entry.name, error)
+        return entry.pin
+    return PinnedMerge(name, merge.commit, merge.merge_time.astimezone(UTC))
+
+
+def find_pin(app: App, upstream: Repository, start: str, profile: Profile) -> tuple[str, PullRequest]:
+    """Return a tag or hash and its merge: what ``start`` names or begins, or else what the profile's tree pins.
+
+    Raises UsageError if there is none, PrdigestError if the source does not answer.
+    """
+    names = (start,) if start else list_pinned_revisions(profile, upstream.name)
+    for name in names:
+        if merge := find_merge(app, upstream, name):
+            return name, merge
+    if not names:
+        raise UsageError(f"Which commit does {profile.name} use? Add it, such as upgrade 97f2f160fd or v1.2.0.")
+    unknown = f"no {'tag' if is_tag(names[0]) else 'merge'} of {upstream} that I know"
+    if start:
+        raise UsageError(f"{quote_input(start)} is {unknown}: write another commit or tag.")
+    raise UsageError(f"{profile.name} pins {quote_input(names[0])}, {unknown}: add a commit or tag of it.")
+
+
+def find_merge(app: App, upstream: Repository, name: str) -> PullRequest | None:
+    """Return the merge of a hash, or the last one of a tag; None if there is none. Raises PrdigestError."""
+    commit, background, releases = name, app.sources.background, app.sources.releases
+    if is_tag(name):
+        commit = ReleaseCache(releases, app.cached, app.now).find_commit(upstream, name) if releases else ""
+    if not commit or background is None:
+        return None
+    return next(iter(background.find_merges(upstream, [commit]).values()), None)
+
+
 # --- what upstream defines
 
 
-def _link_profile(app: App, entry: ProfileEntry, profile: Profile) -> Profile:
+def _link_profile(app: App, entry: ProfileEntry, profile: Profile, pin: PinnedMerge | None) -> Profile:
     """Link a profile to upstream as it is, and as it was before the merges that are judged by it."""
-    now = _link_to(app, profile, entry.upstream)
+    now, before = _link_to(app, profile, entry.upstream), app.now() - LOOK_BACK
     try:
-        earlier = _link_to(app, profile, entry.upstream, app.now() - LOOK_BACK)
+        earlier = _link_to(app, profile, entry.upstream, min(before, pin.merged_at) if pin else before)
     except SourceUnavailable as error:
         log.info("%s is linked to the newest commit alone: %s", entry.name, error)
         return now

@@ -20,6 +20,15 @@ _MAX_NAMES = 8
 
 
 @dataclass(frozen=True, slots=True)
+class PinnedMerge:
+    """The merge of upstream that a tree pins, and the ``name`` by which it does: a hash or a tag. Time in UTC."""
+
+    name: str
+    commit: str
+    merged_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class ProfileEntry:
     """A profile in the list of profiles. Times are in UTC.
 
@@ -27,7 +36,8 @@ class ProfileEntry:
     again each day; None for a profile that was read from a file. ``commit`` is what was scanned, empty before the
     first scan. ``problem`` is why the last scan failed, as a sentence; empty if it did not. ``moves`` are the last
     moves to another commit with which earlier merges began or ceased to touch, oldest first. ``owners`` are the
-    ids of the channels and people that it was added for; without any it is for the whole workspace.
+    ids of the channels and people that it was added for; without any it is for the whole workspace. ``pin`` is
+    None if the tree pins no merge that is known.
     """
 
     name: str
@@ -42,6 +52,7 @@ class ProfileEntry:
     problem: str = ""
     moves: tuple[ProfileMove, ...] = ()
     owners: tuple[str, ...] = ()
+    pin: PinnedMerge | None = None
 
     @property
     def coverage(self) -> Coverage:

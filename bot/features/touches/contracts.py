@@ -123,6 +123,11 @@ def get_kept_contract(app: App, pull: PullRequest) -> MergeContract | None:
     return replace(kept, title=pull.title) if kept else None
 
 
+def list_kept_contracts(app: App, pulls: Iterable[PullRequest]) -> Sequence[MergeContract | None]:
+    """Return what is kept of some merges, in their order, in one call."""
+    return app.tables.get_each(CONTRACTS, [_name_merge(pull) for pull in pulls])
+
+
 def keep_contract(app: App, pull: PullRequest, contract: MergeContract) -> None:
     app.tables.put(CONTRACTS, contract, *_name_merge(pull))
 
@@ -411,7 +416,7 @@ def _cover_ledger(app: App, repository: Repository, now: datetime) -> Coverage:
     pulls = [pull for pull in known if pull.merge_time >= now - window]
     if not pulls:
         return Coverage.of(CoveredPart(f"the {things}", 1, 0, "no list of them was read yet"))
-    kept = app.tables.get_each(CONTRACTS, [_name_merge(pull) for pull in pulls])
+    kept = list_kept_contracts(app, pulls)
     unread = sum(contract is None or not cover_contracts([contract]).is_complete for contract in kept)
     # nobody listed the days before the first merge that is known
     unlisted = max(0, (known[-1].merge_time - (now - window)).days)

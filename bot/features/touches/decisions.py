@@ -11,15 +11,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bot.app import App
+from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.lines import (
     SECTION_ID,
     HitKey,
     TouchDecision,
     TouchVerdict,
-    name_verdict,
     name_verdict_row,
 )
-from bot.platform.pulls.models import Reference
+from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.blocks import (
     MAX_CHARACTERS,
     Block,
@@ -49,6 +49,7 @@ class ShownHit:
 
 
 HITS = Map("hits:{profile}", ShownHit, "changes that were shown to a profile's team, by merge")
+CLOSINGS = Map("closings:{profile}", TouchDecision, "warnings that closed themselves when a team's code moved")
 DECISIONS = Map("decisions:{profile}", TouchDecision, "what people said about each of them")
 
 
@@ -58,9 +59,16 @@ def build_hit_key(repository: Repository, number: int, change: ContractChange) -
     return HitKey(Reference(repository, number), hashlib.sha256(parts.encode(errors="replace")).hexdigest()[:12])
 
 
-def note_shown(app: App, profile: str, repository: Repository, merges: Iterable[MergeTouches]) -> None:
-    """Record that the hits of some merges were shown. Those that were shown before stay as they are."""
-    at = app.now().astimezone(UTC)
+def note_shown(
+    app: App, entry: ProfileEntry, merges: Sequence[MergeTouches], pulls: Iterable[PullRequest] = ()
+) -> None:
+    """Record that the hits of some merges were shown, and close those that the pin is past.
+
+    Those that were shown or closed before stay as they are.
+    """
+    at, repository, pin = app.now().astimezone(UTC), entry.upstream, entry.pin
+    behind = {pull.number for pull in pulls if pin and pull.is_merged and pull.merge_time <= pin.merged_at}
+    close_hits(app, entry.name, repository, {merge.number: "" for merge in merges if merge.number in behind})
     hits = [
         ShownHit(build_hit_key(repository, merge.number, change), touch.level, change.kind, change.name, at)
         for merge in merges
@@ -70,7 +78,7 @@ def note_shown(app: App, profile: str, repository: Repository, merges: Iterable[
     ]
     # of two with one key, the first counts
     if hits:
-        app.tables.add_fields(HITS, {str(hit.key): hit for hit in reversed(hits)}, profile)
+        app.tables.add_fields(HITS, {str(hit.key): hit for hit in reversed(hits)}, entry.name)
 
 
 def record_decision(app: App, profile: str, decision: TouchDecision) -> None:
@@ -80,13 +88,35 @@ def record_decision(app: App, profile: str, decision: TouchDecision) -> None:
 
 
 def list_decisions(app: App, profile: str, repository: Repository) -> Mapping[int, list[TouchDecision]]:
-    """Return what was said about the merges of a repository by their numbers, the latest first."""
+    """Return what was said about the merges of a repository by their numbers, the latest first.
+
+    What closed itself comes after all that people said.
+    """
     decisions: dict[int, list[TouchDecision]] = {}
-    made = app.tables.list_fields(DECISIONS, profile).values()
-    for each in sorted(made, key=lambda decision: decision.at, reverse=True):
+    made = [each for table in (DECISIONS, CLOSINGS) for each in app.tables.list_fields(table, profile).values()]
+    for each in sorted(made, key=lambda decision: (bool(decision.by), decision.at), reverse=True):
         if str(each.key.reference.repository).lower() == str(repository).lower():
             decisions.setdefault(each.key.reference.number, []).append(each)
     return decisions
+
+
+def close_hits(
+    app: App, profile: str, repository: Repository, commits: Mapping[int, str], reopened: Iterable[int] = ()
+) -> None:
+    """Note which merges are closed for a profile by themselves, in which of its commits, if they are not yet.
+
+    Those that wait again, as the pin went back, are no longer closed.
+    """
+    at = app.now().astimezone(UTC)
+    keys = {number: HitKey(Reference(repository, number)) for number in (*commits, *reopened)}
+    closed = {
+        str(keys[number]): TouchDecision(keys[number], TouchVerdict.DONE, "", at, commit)
+        for number, commit in commits.items()
+    }
+    if closed:
+        app.tables.add_fields(CLOSINGS, closed, profile)
+    for number in reopened:
+        app.tables.remove_field(CLOSINGS, str(keys[number]), profile)
 
 
 def get_last_decisions(app: App, profile: str, repository: Repository) -> Mapping[int, TouchDecision]:
@@ -148,7 +178,7 @@ def add_decisions(message: Mapping[str, Any], decisions: Mapping[int, TouchDecis
     def describe(first: Element) -> Sequence[Element]:
         number = _NUMBER.fullmatch(str(first.get("text", "")))
         decision = decisions.get(int(number[1])) if number else None
-        return [make_text(" — "), make_text(name_verdict(decision.verdict), bold=True)] if decision else ()
+        return [make_text(" — "), make_text(decision.words, bold=True)] if decision else ()
 
     rows = {name_verdict_row(number): number for number in decisions}
     blocks: list[Block] = []
@@ -161,10 +191,10 @@ def add_decisions(message: Mapping[str, Any], decisions: Mapping[int, TouchDecis
         if (number := rows.get(block_id)) is not None:
             decision = decisions[number]
             user: Element = {"type": "user", "user_id": decision.by}
+            who = make_text("somebody") if decision.by == FORGOTTEN_USER else user
             elements = [
-                make_text("somebody") if decision.by == FORGOTTEN_USER else user,
-                make_text(" said: "),
-                make_text(name_verdict(decision.verdict), bold=True),
+                *((who, make_text(" said: ")) if decision.by else (make_text("Closed: "),)),
+                make_text(decision.words, bold=True),
                 make_text(", "),
                 make_instant(decision.at),
             ]

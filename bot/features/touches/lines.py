@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from bot.errors import UsageError
@@ -63,12 +63,38 @@ class HitKey:
 
 @dataclass(frozen=True, slots=True)
 class TouchDecision:
-    """What somebody said about a hit last. ``by`` is the id of a Slack user, ``at`` is in UTC."""
+    """What somebody said about a hit last. ``by`` is the id of a Slack user, ``at`` is in UTC.
+
+    It is empty for one that closed itself: its file was adapted in ``commit``, or the pin is past it.
+    """
 
     key: HitKey
     verdict: TouchVerdict
     by: str
     at: datetime
+    commit: str = ""
+
+    @property
+    def words(self) -> str:
+        if self.by:
+            return name_verdict(self.verdict)
+        return f"adapted in {self.commit[:10]}" if self.commit else "behind your pin"
+
+
+@dataclass(frozen=True, slots=True)
+class PendingHits:
+    """The merges since a pin that touch and are not closed; ``oldest`` is the first of them.
+
+    Of ``unread`` of the ``merges`` nobody knows what they change; those before ``known_since`` are not listed.
+    """
+
+    pin: str
+    days: int
+    count: int
+    oldest: PullRequest | None
+    merges: int
+    unread: int
+    known_since: date | None = None
 
 
 # removed first: what is gone cannot be used any more; behaviour is no contract change that a list shows
@@ -236,6 +262,26 @@ def render_touches(
         yield from hits.render_below(show)
     elif report.merges:
         yield from hits.render(make_sentence, show, describe_nothing(report))
+
+
+def render_pending(pending: PendingHits | None) -> list[Block]:
+    """Return one line with what waits since the pin, and before it what nobody has read; nothing without a pin."""
+    if pending is None:
+        return []
+    gaps = [f"Merges before {pending.known_since} are not listed. "] if pending.known_since else []
+    if pending.unread:
+        gaps.append(
+            f"{pending.unread:,} of {format_count(pending.merges, 'merge')} since your pin were not read. "
+        )
+    count = f"{pending.count:,}" if pending.count else "None of the others is" if gaps else "Nothing"
+    elements = [
+        make_text(f"{''.join(gaps)}{count} pending since your pin ("),
+        *make_code(pending.pin),
+        make_text(f", {format_count(pending.days, 'day')})"),
+    ]
+    if pending.oldest:
+        elements += [make_text(", the oldest "), *render_number(pending.oldest.number, pending.oldest)]
+    return [make_block(make_section([*elements, make_text(".")]))]
 
 
 def describe_nothing(report: TouchReport) -> str:

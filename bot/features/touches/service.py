@@ -6,14 +6,22 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from bot.app import App
 from bot.dates import Span, parse_span
 from bot.errors import SlackCallRefused, UsageError
+from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
+from bot.features.profiles.scanning import find_pin
 from bot.features.profiles.service import ProfileEntry
-from bot.features.touches.contracts import build_contract_list, list_deprecations, list_own_merges, read_contracts
+from bot.features.touches.contracts import (
+    build_contract_list,
+    list_deprecations,
+    list_kept_contracts,
+    list_own_merges,
+    read_contracts,
+)
 from bot.features.touches.decisions import (
     add_decisions,
     get_last_decisions,
@@ -21,7 +29,7 @@ from bot.features.touches.decisions import (
     note_shown,
     score_hits,
 )
-from bot.features.touches.lines import HitVote
+from bot.features.touches.lines import HitVote, PendingHits, TouchVerdict
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     BrokeRequest,
@@ -31,7 +39,7 @@ from bot.features.touches.requests import (
     TouchScoreRequest,
     UpgradeRequest,
 )
-from bot.features.touches.upgrade import find_pin, plan_upgrade
+from bot.features.touches.upgrade import plan_upgrade
 from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
     render_contract_file,
@@ -52,8 +60,10 @@ from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.keys import parse_digest_key
 from impact.contract.models import MergeContract
 from impact.coverage import COMPLETE, Coverage
+from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
 from impact.repository import Repository
+from impact.source.revisions import is_tag
 from impact.text.strings import quote_input
 from impact.touches.breakage.kinship import Kinship
 from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
@@ -64,6 +74,8 @@ from impact.touches.models import TouchReport
 log = logging.getLogger(__name__)
 
 _MAX_SUSPECTS = 5
+# merges since a pin that are judged for one answer, the last ones; vLLM has some 900 a month
+_MAX_PENDING = 1_500
 
 
 def find_entry(app: App, profile: str) -> ProfileEntry:
@@ -99,6 +111,39 @@ def judge_merges(
     merges = [pull for pull in merged if str(pull.repository).lower() == upstream]
     contracts = read_contracts(app, merges)
     return judge_contracts(entry.name, profile, contracts, coverage + entry.coverage), contracts
+
+
+def find_pending(app: App, name: str) -> PendingHits | None:
+    """Return what waits for a profile since its pin, by the contracts that are kept; None without a pin.
+
+    What people closed, what closed itself and what was reverted does not wait. Raises StoreUnavailable.
+    """
+    entry, profile, now = app.profiles.get_entry(name), app.profiles.get_profile(name), app.now()
+    if entry is None or profile is None or entry.pin is None:
+        return None
+    pin, upstream = entry.pin, entry.upstream
+    # with the day of the pin, to see whether that was listed
+    listed = app.merge_history.read_merges(upstream, pin.merged_at - timedelta(days=1), now)
+    merges = {each.number: each for each in listed if each.merge_time > pin.merged_at and not each.other_branch}
+    kept = [each for each in list_kept_contracts(app, list(merges.values())[:_MAX_PENDING]) if each]
+    gone = list_reverted_numbers(select_standing(RevertIndex(listed).reverts, listed))
+    decisions = get_last_decisions(app, name, upstream)
+    closed = gone | {number for number, each in decisions.items() if each.verdict is not TouchVerdict.OURS}
+    report = judge_contracts(name, profile, [each for each in kept if each.number not in closed])
+    hits = sorted(
+        (merges[hit.number] for hit in report.touching.ignore_coverage()), key=lambda pull: pull.merge_time
+    )
+    return PendingHits(
+        pin.name if is_tag(pin.name) else pin.commit[:7],
+        (now - pin.merged_at).days,
+        len(hits),
+        hits[0] if hits else None,
+        len(merges),
+        len(merges) - len(kept),
+        None
+        if listed and listed[-1].merge_time <= pin.merged_at
+        else (listed[-1].merge_time if listed else now).date(),
+    )
 
 
 # --- contract changes and deprecations
@@ -148,13 +193,15 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
         report, _ = judge_merges(app, entry.name, merged.pulls, merged.coverage)
         touching = report.touching.ignore_coverage()
         # before they are shown: what people press is about a hit that is on record
-        note_shown(app, entry.name, entry.upstream, touching)
+        note_shown(app, entry, touching, merged.pulls)
         decisions = list_decisions(app, entry.name, entry.upstream)
         verdicts = {
-            number: tuple(dict.fromkeys(each.verdict for each in made)) for number, made in decisions.items()
+            number: tuple(dict.fromkeys(each.words for each in made[: max(1, sum(bool(one.by) for one in made))]))
+            for number, made in decisions.items()
         }
         name = app.name_repository(entry.upstream)
-        post = render_touch_list(name, request.span, report, merged.pulls, verdicts, merged.notes)
+        pending = find_pending(app, entry.name)
+        post = render_touch_list(name, request.span, report, merged.pulls, verdicts, merged.notes, pending)
         numbers = {merge.number for merge in touching}
         menu = make_details_menu(pull for pull in merged.pulls if pull.number in numbers)
         last = {number: made[0] for number, made in decisions.items()}

@@ -12,7 +12,6 @@ from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.contracts import list_merges, read_contracts, state_deprecations
 from bot.features.touches.requests import MAX_UPGRADE_DAYS
 from bot.platform import deadlines
-from bot.platform.github.caches import ReleaseCache
 from bot.platform.progress import note_progress
 from bot.platform.pulls.models import PullRequest
 from bot.text import format_count
@@ -20,43 +19,12 @@ from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract
 from impact.coverage import Coverage
 from impact.history.reverts import select_standing
-from impact.profile.models import Profile
-from impact.profile.scan import list_pinned_revisions
 from impact.repository import Repository
-from impact.source.revisions import is_tag
-from impact.text.strings import quote_input
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
 # merges between two looks at how far it is
 _STEP = 50
-
-
-def find_pin(app: App, upstream: Repository, start: str, profile: Profile) -> tuple[str, PullRequest]:
-    """Return a tag or hash and its merge: what ``start`` names or begins, or else what the profile's tree pins.
-
-    Raises UsageError if there is none, PrdigestError if the source does not answer.
-    """
-    names = (start,) if start else list_pinned_revisions(profile, upstream.name)
-    for name in names:
-        if merge := find_merge(app, upstream, name):
-            return name, merge
-    if not names:
-        raise UsageError(f"Which commit does {profile.name} use? Add it, such as upgrade 97f2f160fd or v1.2.0.")
-    unknown = f"no {'tag' if is_tag(names[0]) else 'merge'} of {upstream} that I know"
-    if start:
-        raise UsageError(f"{quote_input(start)} is {unknown}: write another commit or tag.")
-    raise UsageError(f"{profile.name} pins {quote_input(names[0])}, {unknown}: add a commit or tag of it.")
-
-
-def find_merge(app: App, upstream: Repository, name: str) -> PullRequest | None:
-    """Return the merge of a hash, or the last one of a tag; None if there is none. Raises PrdigestError."""
-    commit, background, releases = name, app.sources.background, app.sources.releases
-    if is_tag(name):
-        commit = ReleaseCache(releases, app.cached, app.now).find_commit(upstream, name) if releases else ""
-    if not commit or background is None:
-        return None
-    return next(iter(background.find_merges(upstream, [commit]).values()), None)
 
 
 def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:

@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 from bot.app import App
 from bot.errors import PrdigestError, StoreUnavailable, UsageError
-from bot.features.profiles.scanning import LOOK_BACK, scan_profile
-from bot.features.profiles.service import ProfileEntry
-from bot.features.touches.contracts import get_kept_contract
-from bot.features.touches.decisions import DECISIONS, HITS
+from bot.features.profiles.scanning import LOOK_BACK, locate_pin, scan_profile
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
+from bot.features.touches.contracts import list_kept_contracts
+from bot.features.touches.decisions import CLOSINGS, DECISIONS, HITS, close_hits
 from bot.platform.store.due_queue import ProfileRefresh
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
 from impact.text.strings import quote_input
-from impact.touches.moves import compare_profiles
+from impact.touches.moves import build_move, is_hit, judge_both
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ def add_profile(app: App, entry: ProfileEntry, profile: Profile | None = None) -
     One from a file comes with its ``profile``, which each day is linked to upstream again.
     """
     if profile:
-        _store_scan(app, entry, profile)
+        _store_scan(app, entry, profile, locate_pin(app, entry, profile))
     else:
         app.profiles.put(entry)
     app.due_queue.put(ProfileRefresh(entry.name), app.now() + SCAN_INTERVAL)
@@ -42,6 +42,7 @@ def remove_profile(app: App, name: str) -> None:
     app.due_queue.drop(ProfileRefresh(name))
     app.tables.remove(HITS, name)
     app.tables.remove(DECISIONS, name)
+    app.tables.remove(CLOSINGS, name)
     app.profiles.remove(name)
 
 
@@ -58,7 +59,7 @@ def refresh_profile(app: App, name: str) -> ProfileEntry | None:
     if entry is None:
         return None
     try:
-        return _store_scan(app, entry, scan_profile(app, entry))
+        return _store_scan(app, entry, *scan_profile(app, entry))
     except StoreUnavailable:
         raise
     except PrdigestError as error:
@@ -68,7 +69,7 @@ def refresh_profile(app: App, name: str) -> ProfileEntry | None:
         return failed
 
 
-def _store_scan(app: App, entry: ProfileEntry, profile: Profile) -> ProfileEntry:
+def _store_scan(app: App, entry: ProfileEntry, profile: Profile, pin: PinnedMerge | None) -> ProfileEntry:
     at, has_moved = app.now().astimezone(UTC), profile.commit != entry.commit or entry.moved_at is None
     fresh = replace(
         entry,
@@ -78,18 +79,40 @@ def _store_scan(app: App, entry: ProfileEntry, profile: Profile) -> ProfileEntry
         refreshed_at=at,
         moved_at=at if has_moved else entry.moved_at,
         problem="",
-        moves=_list_moves(app, entry, profile, at) if has_moved else entry.moves,
+        # before the profile, which the next attempt compares with
+        moves=_note_move(app, entry, profile, pin, at) if has_moved else entry.moves,
+        pin=pin,
     )
     app.profiles.put(fresh, profile)
     return fresh
 
 
-def _list_moves(app: App, entry: ProfileEntry, profile: Profile, at: datetime) -> tuple[ProfileMove, ...]:
-    """Return the moves with this one, if earlier merges whose contracts are kept mean something else for it."""
-    before = app.profiles.get_profile(entry.name)
+def _note_move(
+    app: App, entry: ProfileEntry, profile: Profile, pin: PinnedMerge | None, at: datetime
+) -> tuple[ProfileMove, ...]:
+    """Return the moves with this one, if earlier merges whose contracts are kept mean something else for it.
+
+    All since the pins before and after it are judged. Hits that the new pin is past are closed, and so are those
+    that no longer touch since their file changed.
+    """
+    before, known = app.profiles.get_profile(entry.name), entry.pin
     if before is None or before.commit == profile.commit:
         return entry.moves
-    merges = app.merge_history.read_merges(entry.upstream, app.now() - LOOK_BACK, app.now())
-    contracts = tuple(kept for pull in merges if (kept := get_kept_contract(app, pull)))
-    move = compare_profiles(before, profile, contracts, at)
+    starts = [at - LOOK_BACK, *(each.merged_at for each in (pin, known) if each)]
+    merges = {pull.number: pull for pull in app.merge_history.read_merges(entry.upstream, min(starts), at)}
+    pairs = judge_both(before, profile, filter(None, list_kept_contracts(app, merges.values())))
+    behind = {number for number, pull in merges.items() if pin and pull.merge_time <= pin.merged_at}
+    closed = dict[int, str]()
+    for first, then in pairs:
+        # what an earlier move passed was adapted before this one
+        is_new = known is None or merges[first.number].merge_time > known.merged_at
+        paths = {use.path for touch in first.touches for use in touch.uses} if is_new else ()
+        changed = any(
+            before.contents.get(path, new) != new for path in paths for new in [profile.contents.get(path)]
+        )
+        if is_hit(first) and (first.number in behind or (changed and not is_hit(then))):
+            closed[first.number] = profile.commit if changed else ""
+    reopened = [then.number for _, then in pairs if is_hit(then) and then.number not in behind]
+    close_hits(app, entry.name, entry.upstream, closed, reopened)
+    move = build_move(pairs, at, behind)
     return (*entry.moves, move)[-_MAX_MOVES:] if move.began or move.ended else entry.moves

@@ -13,6 +13,7 @@ from bot.features.merges.view import format_more
 from bot.features.touches.lines import (
     LEDGER_DAYS,
     HitContext,
+    PendingHits,
     TouchLimits,
     TouchVerdict,
     describe_nothing,
@@ -29,6 +30,7 @@ from bot.features.touches.lines import (
     render_hit_line,
     render_line_link,
     render_number,
+    render_pending,
     shorten_code,
     shorten_name,
     sort_hits,
@@ -243,20 +245,22 @@ def render_touch_list(
     span: Span,
     report: TouchReport,
     pulls: Sequence[PullRequest],
-    verdicts: Mapping[int, Sequence[TouchVerdict]],
+    verdicts: Mapping[int, Sequence[str]],
     notes: Sequence[str] = (),
+    pending: PendingHits | None = None,
 ) -> Post:
-    """Render the hits of some days; ``verdicts`` are what people said, by the number of the pull request."""
+    """Render the hits of some days; ``verdicts`` are what became of them, by the number of the pull request."""
     title = f"What touches {_shorten(report.profile, 40)} · {_shorten(name, 60)} · {span.title}"
     context = HitContext.build(pulls, ())
+    waiting = render_pending(pending)
     versions = (_render_hits(report, context, verdicts, notes, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
-    return _render_post(title, versions)
+    return _render_post(title, ([*waiting, *blocks] for blocks in versions))
 
 
 def _render_hits(
     report: TouchReport,
     context: HitContext,
-    verdicts: Mapping[int, Sequence[TouchVerdict]],
+    verdicts: Mapping[int, Sequence[str]],
     notes: Sequence[str],
     limits: TouchLimits,
 ) -> list[Block]:
@@ -277,11 +281,11 @@ def _render_hits(
         # of those that are listed without buttons
         judged = [hit.number for hit in hits[with_row:] if hit.number in verdicts]
         for number in judged[:_MAX_VERDICTS]:
-            words = ", ".join(map(name_verdict, verdicts[number]))
+            words = ", ".join(verdicts[number])
             elements += [make_text("; ")] if elements else []
             elements += [*render_number(number, context.pulls.get(number)), make_text(f" {words}")]
         if elements:
-            yield make_block(make_section([make_text("What people said: ", bold=True), *elements]))
+            yield make_block(make_section([make_text("What became of them: ", bold=True), *elements]))
 
     nothing = describe_nothing(report) if report.merges else "Nothing was merged on these days."
     blocks = sort_hits(report, context.taken_back).render(make_sentence, show, nothing)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from impact.errors import READING_FAILED, attempt
@@ -20,7 +22,9 @@ _TEST_FOLDERS = frozenset("test tests testing e2e ut unittest unittests integrat
 
 def scan_file(path: str, text: str, packages: Sequence[str]) -> FileUses:
     """Return what a file uses of the upstream packages. Never raises, whatever the text."""
-    return attempt(path, _scan_file, path, text, packages) or FileUses(path, problem=READING_FAILED)
+    scan = attempt(path, _scan_file, path, text, packages) or FileUses(path, problem=READING_FAILED)
+    digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=6).hexdigest()
+    return replace(scan, content=digest) if scan.uses else scan
 
 
 def _scan_file(path: str, text: str, packages: Sequence[str]) -> FileUses:

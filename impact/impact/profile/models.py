@@ -113,7 +113,8 @@ class Profile:
     """What a tree uses of ``packages`` of an upstream repository. ``scanned_at`` is in UTC.
 
     ``source`` is the repository or folder that was scanned, ``commit`` its commit, empty if it has none.
-    ``explains``: names, paths and used lines may be shown to a model.
+    ``explains``: names, paths and used lines may be shown to a model. ``contents`` stand for those of the files
+    with uses, by path.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Profile:
     files: int = 0
     unread: tuple[UnreadFile, ...] = ()
     explains: bool = True
+    contents: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def coverage(self) -> Coverage:

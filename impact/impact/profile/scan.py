@@ -41,7 +41,10 @@ def build_profile(
     problems += [(scan.path, READING_FAILED) for scan in failed]
     problems += [(path, "its classes have more bases than are followed") for path in cut]
     unread = tuple(UnreadFile(*problem) for problem in problems)
-    return Profile(name, tuple(packages), source, commit, scanned_at, uses, classes, len(scans), unread)
+    contents = {scan.path: scan.content for scan in scans if scan.content}
+    return Profile(
+        name, tuple(packages), source, commit, scanned_at, uses, classes, len(scans), unread, contents=contents
+    )
 
 
 def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass]) -> Iterator[Use]:

@@ -36,7 +36,7 @@ class FileUses:
 
     ``names`` are the imports and aliases of the module with what they stand for, ``values`` what its functions
     return and its variables hold, ``functions`` the signatures of its functions. ``problem`` says why the file
-    could not be read, as a clause.
+    could not be read, as a clause. ``content`` stands for its text.
     """
 
     path: str
@@ -48,6 +48,7 @@ class FileUses:
     stars: tuple[str, ...] = ()
     problem: str = ""
     functions: Mapping[str, Signature] = field(default_factory=dict)
+    content: str = ""
 
 
 @dataclass(frozen=True, slots=True)

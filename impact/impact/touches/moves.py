@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 
 from impact.contract.models import MergeContract
@@ -17,22 +17,29 @@ from impact.touches.profile_index import ProfileIndex
 _MAX_HITS = 20
 
 
-def compare_profiles(
-    before: Profile, after: Profile, contracts: Iterable[MergeContract], at: datetime
-) -> ProfileMove:
-    """Compare what merges mean for two states of a profile, at an instant (UTC); the strongest come first."""
+def judge_both(
+    before: Profile, after: Profile, contracts: Iterable[MergeContract]
+) -> Sequence[tuple[MergeTouches, MergeTouches]]:
+    """Return what each merge means for two states of a profile; one that can't be judged is left out."""
     old, new = ProfileIndex(before), ProfileIndex(after)
 
     def judge_all(merges: Sequence[MergeContract]) -> list[tuple[MergeTouches, MergeTouches]]:
         return [(judge_merge(contract, old), judge_merge(contract, new)) for contract in merges]
 
-    pairs, _ = attempt_all(judge_all, tuple(contracts), lambda contract: f"#{contract.number}")
-    began = [then for first, then in pairs if _is_hit(then) and not _is_hit(first)]
-    ended = [first for first, then in pairs if _is_hit(first) and not _is_hit(then)]
+    return attempt_all(judge_all, tuple(contracts), lambda contract: f"#{contract.number}")[0]
+
+
+def build_move(
+    pairs: Iterable[tuple[MergeTouches, MergeTouches]], at: datetime, behind: Container[int] = ()
+) -> ProfileMove:
+    """Build the move at an instant (UTC), the strongest first. What is ``behind`` the pin can't begin to touch."""
+    pairs = tuple(pairs)
+    began = [then for first, then in pairs if is_hit(then) and not is_hit(first) and then.number not in behind]
+    ended = [first for first, then in pairs if is_hit(first) and not is_hit(then)]
     return ProfileMove(at, _list_hits(began), _list_hits(ended))
 
 
-def _is_hit(merge: MergeTouches) -> bool:
+def is_hit(merge: MergeTouches) -> bool:
     return merge.level > TouchLevel.NO
 
 

@@ -28,11 +28,11 @@ from bot.features.digest.rules import Digest, DigestSpec
 from bot.features.digest.service import DigestUse, build_digest, build_overview, compose_messages
 from bot.features.merges.requests import DigestRequest, RisksRequest
 from bot.features.merges.review import FindingStatus, ReviewVerdict
+from bot.features.profiles.scanning import find_pin
 from bot.features.summaries.reading import build_summary_prompt
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.features.summaries.view import format_summary, render_details
 from bot.features.touches.tasks import prepare_task, render_agent_task
-from bot.features.touches.upgrade import find_pin
 from bot.platform.models.packing import pack_diff
 from bot.platform.pulls.models import Reference
 from bot.platform.slack import terminal

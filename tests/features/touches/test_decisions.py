@@ -40,7 +40,11 @@ def change(name: str, kind: ChangeKind = ChangeKind.REMOVED) -> ContractChange:
 
 def show(app: App, *hits: tuple[str, TouchLevel]) -> None:
     touches = tuple(Touch(level, change(name), (USE,), "it is called", 1.0) for name, level in hits)
-    note_shown(app, "ascend", REPOSITORY, [MergeTouches(1, "Change 1", "c0ffee", TouchLevel.BREAKS, 1.0, touches)])
+    note_shown(
+        app,
+        ProfileEntry("ascend", REPOSITORY, ()),
+        [MergeTouches(1, "Change 1", "c0ffee", TouchLevel.BREAKS, 1.0, touches)],
+    )
 
 
 def say(app: App, hit: HitKey | str, verdict: TouchVerdict, by: str = "U1", at: datetime = NOON) -> TouchDecision:

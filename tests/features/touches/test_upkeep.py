@@ -1,6 +1,7 @@
 """A profile of a repository, scanned and linked through GitHub's emulator, and kept in a real store."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from types import SimpleNamespace
@@ -15,12 +16,16 @@ from bot.errors import UsageError
 from bot.features.digest.service import build_digest
 from bot.features.merges.requests import DigestView
 from bot.features.profiles.scanning import LOOK_BACK
-from bot.features.profiles.service import ProfileEntry
+from bot.features.profiles.service import PinnedMerge, ProfileEntry, Profiles
 from bot.features.touches.contracts import keep_contract
+from bot.features.touches.decisions import get_last_decisions, record_decision
+from bot.features.touches.lines import HitKey, PendingHits, TouchDecision, TouchVerdict, render_pending
+from bot.features.touches.service import find_pending
 from bot.features.touches.upkeep import SCAN_INTERVAL, add_profile, refresh_profile, remove_profile
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.releases import GitHubTrees
 from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.pulls.models import Reference
 from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Profile, UseKind
@@ -33,6 +38,7 @@ from tests.helpers.apps import make_app, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.builders import pull as built_pull
 from tests.helpers.doubles import KnownPulls
+from tests.helpers.world import as_read
 from tests.helpers.worlds import ScriptedGitHub
 
 UPSTREAM, SOURCE = Repository("octo", "engine"), Repository("octo", "plugin")
@@ -45,6 +51,16 @@ PLUGIN = (
 OLD = {"engine/__init__.py": b"from engine.core import Core\n", "engine/core.py": CORE + GONE}
 NEW = {**OLD, "engine/core.py": CORE}
 ENTRY = ProfileEntry.build("ascend", UPSTREAM, (), SOURCE)
+
+
+# merges that the tree pins
+FIRST, SECOND = "a1" * 20, "b2" * 20
+PINS = {
+    FIRST: built_pull(11, merged_at=NOON - timedelta(days=40), merge_commit=FIRST),
+    SECOND: built_pull(12, merged_at=NOON - timedelta(days=10), merge_commit=SECOND),
+}
+# by number: the function of upstream that is gone, and the days since
+REMOVALS = {21: ("alpha", 30), 22: ("beta", 25), 25: ("late", 20), 23: ("gamma", 5), 24: ("delta", 4)}
 
 
 @pytest.fixture
@@ -68,7 +84,13 @@ def commit(
 def app(github: ScriptedGitHub, store: Redis) -> App:
     client = GitHubClient(github.url, Auth.Token(github.token))
     sources = SimpleNamespace(
-        source_trees=GitHubTrees(client), source_files=GitHubSourceFiles(client), source_mirror=None
+        source_trees=GitHubTrees(client),
+        source_files=GitHubSourceFiles(client),
+        source_mirror=None,
+        releases=None,
+        background=SimpleNamespace(
+            find_merges=lambda _, commits: {each: PINS[each] for each in commits if each in PINS}
+        ),
     )
     app = make_app(store, sources)
     app.now = lambda: NOON
@@ -167,6 +189,149 @@ def test_earlier_merges_that_touch_since_the_tree_moved_are_kept_for_the_digest_
 
     assert [list_moves(days, "ascend") for days in (-1, 0, 1)] == [(), (move,), ()]
     assert list_moves(0, "") == list_moves(0, "nobody") == ()
+
+
+def keep_removal(app: App, number: int, name: str, days: int) -> None:
+    merged = built_pull(number, merged_at=NOON - timedelta(days=days))
+    app.merge_history.record_merges([merged])
+    change = ContractChange(
+        ContractClass.FUNCTION, ChangeKind.REMOVED, f"engine.core.{name}", "", "", "engine/core.py", 1
+    )
+    keep_contract(app, merged, MergeContract(number, merged.commit, merged.merge_time, "Drop", changes=(change,)))
+
+
+class Team:
+    """A tree with a pin, as commits of it follow."""
+
+    def __init__(self, app: App, github: ScriptedGitHub) -> None:
+        self.app, self.github, self.commits = app, github, [sha("merge 3")]
+        core = "".join(f"def {name}(): ...\n" for name, _ in REMOVALS.values()).encode()
+        commit(github, UPSTREAM, 0, {"engine/__init__.py": b"", "engine/core.py": core}, days_ago=50)
+        for pin in PINS.values():
+            app.merge_history.record_merges([pin])
+            keep_contract(app, pin, MergeContract(pin.number, pin.commit, pin.merge_time, "Tell"))
+        for number, removal in REMOVALS.items():
+            keep_removal(app, number, *removal)
+
+    def commit(self, pin: str, **uses: str) -> str:
+        """Commit files that use functions of upstream, and a pin; return the commit."""
+        number = 100 + len(self.commits)
+        files = {f"plugin/{name}.py": f"from engine.core import {use}\n".encode() for name, use in uses.items()}
+        files |= {"requirements.txt": f"engine @ git+https://github.com/octo/engine@{pin}\n".encode()}
+        commit(self.github, SOURCE, number, files, days_ago=-number)
+        self.commits.append(sha(f"merge {number}"))
+        return self.commits[-1]
+
+    def refresh(self) -> ProfileEntry:
+        entry = refresh_profile(self.app, "ascend")
+        assert entry is not None
+        assert entry.problem == ""
+        return entry
+
+    def list_pending(self) -> tuple[int, int, str]:
+        pending = find_pending(self.app, "ascend")
+        assert pending is not None
+        assert (pending.unread, pending.known_since, pending.oldest is None) == (0, None, not pending.count)
+        return pending.count, pending.oldest.number if pending.oldest else 0, pending.pin
+
+    def list_closed(self) -> dict[int, str]:
+        decisions = get_last_decisions(self.app, "ascend", UPSTREAM)
+        return {number: each.words for number, each in sorted(decisions.items())}
+
+
+ALL = {"a": "alpha", "b": "beta", "c": "gamma", "d": "delta"}
+
+
+@pytest.mark.slow
+def test_hits_close_themselves_as_the_pin_moves(app: App, github: ScriptedGitHub) -> None:
+    team = Team(app, github)
+    team.commit(FIRST, **ALL)
+    add_profile(app, ENTRY)
+    assert team.list_pending() == (4, 21, FIRST[:7])
+    # one is adapted early, and another use is new: all merges since the pin are compared, not those of two weeks
+    early = team.commit(FIRST, **{**ALL, "d": "rest", "new": "late"})
+    (move,) = team.refresh().moves
+    assert move.began == (MovedHit(25, "engine.core.late"),)
+    assert move.ended == (MovedHit(24, "engine.core.delta"),)
+    assert team.list_closed() == {24: f"adapted in {early[:10]}"}
+    assert team.list_pending() == (4, 21, FIRST[:7])
+    # what people say counts
+    say(app, 22, TouchVerdict.OURS)
+    synced = team.commit(SECOND, **{**ALL, "a": "rest", "d": "rest", "new": "late"})
+    entry = team.refresh()
+    assert entry.pin == PinnedMerge(SECOND, SECOND, PINS[SECOND].merge_time)
+    # the new pin is past those that touch still
+    assert entry.moves[-1].began == ()
+    adapted = {21: f"adapted in {synced[:10]}", 24: f"adapted in {early[:10]}"}
+    assert team.list_closed() == adapted | {22: "ours to do", 25: "behind your pin"}
+    assert team.list_pending() == (1, 23, SECOND[:7])
+    say(app, 23, TouchVerdict.NOT_US)
+    assert team.list_pending() == (0, 0, SECOND[:7])
+    # the sync is reverted: what still touches waits again
+    team.commit(FIRST, **{**ALL, "a": "rest", "d": "rest", "new": "late"})
+    team.refresh()
+    assert team.list_closed() == adapted | {22: "ours to do", 23: "not us"}
+    assert team.list_pending() == (2, 22, FIRST[:7])
+
+
+def say(app: App, number: int, verdict: TouchVerdict) -> None:
+    record_decision(app, "ascend", TouchDecision(HitKey(Reference(UPSTREAM, number)), verdict, "U1", NOON))
+
+
+class Dying(Profiles):
+    """Ends the process before or while a profile is stored."""
+
+    def put(self, entry: ProfileEntry, profile: Profile | None = None) -> None:
+        if self.steps:
+            super().put(entry)
+        raise SystemExit
+
+    steps = 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_move_that_ends_in_between_loses_no_hit(app: App, github: ScriptedGitHub, steps: int) -> None:
+    team = Team(app, github)
+    team.commit(FIRST, **ALL)
+    add_profile(app, ENTRY)
+    synced = team.commit(SECOND, **{**ALL, "a": "rest"})
+    living, dying = app.profiles, Dying(app)
+    dying.steps = steps
+    app.profiles = dying
+    with pytest.raises(SystemExit):
+        refresh_profile(app, "ascend")
+    app.profiles = living
+    team.refresh()
+    assert team.list_closed() == {21: f"adapted in {synced[:10]}", 22: "behind your pin"}
+    assert team.list_pending() == (2, 23, SECOND[:7])
+
+
+@pytest.mark.slow
+def test_two_processes_see_one_move(app: App, github: ScriptedGitHub) -> None:
+    team = Team(app, github)
+    team.commit(FIRST, **ALL)
+    add_profile(app, ENTRY)
+    synced = team.commit(SECOND, **{**ALL, "a": "rest"})
+    with ThreadPoolExecutor(2) as both:
+        entries = list(both.map(lambda _: team.refresh(), range(2)))
+    assert {entry.commit for entry in entries} == {synced}
+    assert team.list_closed() == {21: f"adapted in {synced[:10]}", 22: "behind your pin"}
+    assert team.list_pending() == (2, 23, SECOND[:7])
+
+
+def test_what_was_not_read_since_the_pin_is_told_and_never_zero(app: App, github: ScriptedGitHub) -> None:
+    commit(github, SOURCE, 4, {"requirements.txt": f"engine @ git+https://x.org/o/engine@{FIRST}".encode()}, 0)
+    add_profile(app, ENTRY)
+    nothing = find_pending(app, "ascend")
+    assert nothing == PendingHits(FIRST[:7], 40, 0, None, 0, 0, NOON.date())
+    assert as_read({"text": "", "blocks": render_pending(nothing)}) == (
+        f"Merges before {NOON.date()} are not listed. "
+        "None of the others is pending since your pin (a1a1a1a, 40 days)."
+    )
+    app.merge_history.record_merges([PINS[FIRST], PINS[SECOND]])
+    unread = find_pending(app, "ascend")
+    assert unread == PendingHits(FIRST[:7], 40, 0, None, 1, 1)
 
 
 @pytest.mark.slow

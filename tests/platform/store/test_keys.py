@@ -55,6 +55,7 @@ DURABLE = {
     profiles.PROFILES.family.build_key("ascend"): ("downstream:ascend", "string"),
     decisions.HITS.family.build_key("ascend"): ("hits:ascend", "hash"),
     decisions.DECISIONS.family.build_key("ascend"): ("decisions:ascend", "hash"),
+    decisions.CLOSINGS.family.build_key("ascend"): ("closings:ascend", "hash"),
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
     keys.STORE_OWNER.build_key(): ("owner", "string"),
     QUESTIONS.family.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),

@@ -1,6 +1,6 @@
 from localslack.state.workspace import Json
 
-from bot.features.profiles.service import ProfileEntry
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from impact.profile.models import Profile, Use, UseKind
 from impact.python.models import CallShape
 from impact.repository import Repository
@@ -22,9 +22,9 @@ def removal(bot: Bot, repository: str) -> int:
     return number
 
 
-def profile(bot: Bot, repository: str, name: str) -> None:
+def profile(bot: Bot, repository: str, name: str, pin: PinnedMerge | None = None) -> None:
     call = Use(UseKind.CALL, STOPPED, "plugin/worker.py", 7, "stop()", (STOPPED,), call=CallShape())
-    entry = ProfileEntry(name, Repository.parse(repository), ("engine",), uses=1, files=1)
+    entry = ProfileEntry(name, Repository.parse(repository), ("engine",), uses=1, files=1, pin=pin)
     scanned = Profile(name, ("engine",), "octo/plugin", "c0ffee", bot.noon(2), (call,), {}, 1)
     make_app(bot.store).profiles.put(entry, scanned)
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
+from bot.features.profiles.service import PinnedMerge
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot
 from tests.scenarios.commands.test_contract import profile, removal
@@ -124,6 +125,35 @@ def test_the_hits_of_a_list_have_the_same_buttons_as_those_of_a_digest(bot: Bot)
     ada.press(hidden, "hit_ours", block_id=row)
     bot.settle()
     assert f"{SEEN} — ours to do" in as_read(bot.list_posts(channel)[0])
+
+
+def test_what_waits_since_the_pin_is_counted_until_the_pin_is_past_it(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    before, number = bot.pull(repository, merged_at=bot.noon(2)), removal(bot, repository)
+    name = f"team-{number}"
+    profile(bot, repository, name, PinnedMerge("a1" * 20, "a1" * 20, bot.noon(2) + timedelta(hours=1)))
+    lead, *_ = digest(bot, ada, f"repo:{repository} profile:{name}", channel)
+    waiting = f"1 pending since your pin (a1a1a1a, 1 day), the oldest #{number}."
+    assert waiting in as_read(lead)
+    ada.send_command("/prdigest", f"touches 3d profile:{name}", bot.channel())
+    listing = bot.channel()
+    ada.send_command("/prdigest", f"touches 3d profile:{name}", listing)
+    (shown,) = bot.list_posts(listing)
+    assert waiting in as_read(shown)
+    assert "behind" not in as_read(shown)
+    assert f"#{before}" not in as_read(shown)
+    # the next scan saw a pin that is past it
+    profile(bot, repository, name, PinnedMerge("v1.2.0", "b2" * 20, bot.noon(1) + timedelta(hours=1)))
+    listing = bot.channel()
+    ada.send_command("/prdigest", f"touches 3d profile:{name}", listing)
+    (shown,) = bot.list_posts(listing)
+    assert f"{SEEN} — behind your pin" in as_read(shown)
+    assert "Nothing pending since your pin (v1.2.0, " in as_read(shown)
+    assert as_read(shown).count("Closed: behind your pin, ") == 1
+    # what people say counts more
+    ada.press(shown, "hit_ours", block_id=f"hit-{number}")
+    (shown,) = bot.list_posts(listing)
+    assert f"{SEEN} — ours to do" in as_read(shown)
 
 
 def test_only_what_touches_is_posted_and_one_line_where_nothing_does(bot: Bot) -> None:
