@@ -18,7 +18,7 @@ GLOSSARY = ROOT / "docs" / "glossary.md"
 NAMES = re.findall(r"^\| (?!term |---)\*?([^|*]+?)\*? \| [^|]+ \|", GLOSSARY.read_text(), re.MULTILINE)
 # labels in plain words
 PLAIN = """
-    Status | Subscribed | paused | Resumed | Files | Found in the diff | What people said | Looked for
+    Status | Subscribed | paused | Resumed | Files | Found in the diff | What became of them | Looked for
     Below the bar | What the calls of the month were for | Bumped more than once | Not summarized yet
     Since your code moved
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -98,16 +99,10 @@ def apply_manual(profile: Profile, manual: ManualFile) -> Profile:
 
     kept = [use for use in profile.uses if not is_ignored(use)]
     kept += [Use(each.kind, each.name, _MANUAL_PATH, 0, collapse_lines(each.note)) for each in manual.add]
-    return Profile(
-        profile.name,
-        profile.packages,
-        profile.source,
-        profile.commit,
-        profile.scanned_at,
-        tuple(dict.fromkeys(kept)),
-        {name: each for name, each in profile.classes.items() if not paths.has_match(each.path)},
-        profile.files,
-        profile.unread,
+    return replace(
+        profile,
+        uses=tuple(dict.fromkeys(kept)),
+        classes={name: each for name, each in profile.classes.items() if not paths.has_match(each.path)},
         explains=manual.explain is not ExplainLevel.OFF,
     )
 

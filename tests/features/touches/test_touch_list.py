@@ -53,7 +53,7 @@ def test_each_hit_has_the_teams_line_and_what_was_said() -> None:
     # the strongest have buttons, and what was said about those is below them
     rows = [block for block in post.blocks if str(block.get("block_id", "")).startswith("hit-")]
     assert [len(row["elements"]) for row in rows] == [4] * MAX_ROWS
-    assert "What people said: #7 ours to do, done" in text
+    assert "What became of them: #7 ours to do, done" in text
     assert "#99" not in text
 
 

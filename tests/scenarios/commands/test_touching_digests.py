@@ -147,13 +147,15 @@ def test_what_waits_since_the_pin_is_counted_until_the_pin_is_past_it(bot: Bot) 
     listing = bot.channel()
     ada.send_command("/prdigest", f"touches 3d profile:{name}", listing)
     (shown,) = bot.list_posts(listing)
-    assert f"{SEEN} — behind your pin" in as_read(shown)
     assert "Nothing pending since your pin (v1.2.0, " in as_read(shown)
     assert as_read(shown).count("Closed: behind your pin, ") == 1
     # what people say counts more
     ada.press(shown, "hit_ours", block_id=f"hit-{number}")
     (shown,) = bot.list_posts(listing)
-    assert f"{SEEN} — ours to do" in as_read(shown)
+    assert f"@{ada.user} said: ours to do, " in as_read(shown)
+    assert "Closed" not in as_read(shown)
+    # the digest that was posted before says it, too
+    assert f"{SEEN} — ours to do" in as_read(bot.list_posts(channel)[0])
 
 
 def test_only_what_touches_is_posted_and_one_line_where_nothing_does(bot: Bot) -> None:
