@@ -33,7 +33,7 @@ from impact.touches.breakage.suspects import SuspectRange, build_report
 from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.deprecations import find_uses
 from impact.touches.judgement import judge_merges
-from impact.touches.moves import compare_profiles
+from impact.touches.moves import build_move, judge_both
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradeRange, build_upgrade_plan
 from tests.merges import REPOSITORY, pull
@@ -172,7 +172,7 @@ def test_a_plan_goes_around_the_merge_that_fails(caplog: Log) -> None:
 
 
 def test_the_move_of_a_profile_is_told_without_the_merge_that_fails(caplog: Log) -> None:
-    move = compare_profiles(make_profile([]), make_profile([USE]), MERGES, NOON)
+    move = build_move(judge_both(make_profile([]), make_profile([USE]), MERGES), NOON)
     assert {hit.number for hit in move.began} == {1, 3}
     assert_logged(caplog)
 
