@@ -131,7 +131,7 @@ def test_what_waits_since_the_pin_is_counted_until_the_pin_is_past_it(bot: Bot) 
     repository, channel, ada = bot.repository(), bot.channel(), bot.person()
     before, number = bot.pull(repository, merged_at=bot.noon(2)), removal(bot, repository)
     name = f"team-{number}"
-    profile(bot, repository, name, PinnedMerge("a1" * 20, "a1" * 20, bot.noon(2) + timedelta(hours=1)))
+    profile(bot, repository, name, PinnedMerge("a1" * 20, "a1" * 20, bot.noon(2) + timedelta(hours=12)))
     lead, *_ = digest(bot, ada, f"repo:{repository} profile:{name}", channel)
     waiting = f"1 pending since your pin (a1a1a1a, 1 day), the oldest #{number}."
     assert waiting in as_read(lead)
