@@ -85,7 +85,7 @@ class TouchDecision:
 class PendingHits:
     """The merges since a pin that touch and are not closed; ``oldest`` is the first of them.
 
-    Of ``unread`` of the ``merges`` nobody knows what they change; those before ``known_since`` are not listed.
+    Of ``unread`` of the ``merges`` nobody knows all that they change; those before ``known_since`` are not listed.
     """
 
     pin: str
@@ -271,7 +271,7 @@ def render_pending(pending: PendingHits | None) -> list[Block]:
     gaps = [f"Merges before {pending.known_since} are not listed. "] if pending.known_since else []
     if pending.unread:
         gaps.append(
-            f"{pending.unread:,} of {format_count(pending.merges, 'merge')} since your pin were not read. "
+            f"Not read in full since your pin: {pending.unread:,} of {format_count(pending.merges, 'merge')}. "
         )
     count = f"{pending.count:,}" if pending.count else "None of the others is" if gaps else "Nothing"
     elements = [

@@ -58,7 +58,7 @@ from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
 from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.keys import parse_digest_key
-from impact.contract.models import MergeContract
+from impact.contract.models import MergeContract, cover_contracts
 from impact.coverage import COMPLETE, Coverage
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
@@ -139,7 +139,7 @@ def find_pending(app: App, name: str) -> PendingHits | None:
         len(hits),
         hits[0] if hits else None,
         len(merges),
-        len(merges) - len(kept),
+        len(merges) - sum(cover_contracts([each]).is_complete for each in kept),
         None
         if listed and listed[-1].merge_time <= pin.merged_at
         else (listed[-1].merge_time if listed else now).date(),

@@ -28,6 +28,7 @@ from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.pulls.models import Reference
 from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.coverage import UnreadFile
 from impact.profile.models import Profile, UseKind
 from impact.profile.moves import MovedHit, ProfileMove
 from impact.repository import Repository
@@ -332,6 +333,13 @@ def test_what_was_not_read_since_the_pin_is_told_and_never_zero(app: App, github
     app.merge_history.record_merges([PINS[FIRST], PINS[SECOND]])
     unread = find_pending(app, "ascend")
     assert unread == PendingHits(FIRST[:7], 40, 0, None, 1, 1)
+    late = PINS[SECOND]
+    parts = (UnreadFile("engine/core.py", "it is too large"),)
+    keep_contract(app, late, MergeContract(late.number, late.commit, late.merge_time, "Change", unread=parts))
+    assert find_pending(app, "ascend") == unread
+    assert "Not read in full since your pin: 1 of 1 merge. None of the others is pending" in as_read(
+        {"text": "", "blocks": render_pending(unread)}
+    )
 
 
 @pytest.mark.slow
