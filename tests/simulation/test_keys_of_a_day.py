@@ -193,6 +193,7 @@ def keep_a_profile(store: Redis) -> None:
     shown = decisions.ShownHit(hit, TouchLevel.BREAKS, change.kind, change.name, MORNING)
     app.tables.add_fields(decisions.HITS, {str(hit): shown}, "ascend")
     decisions.record_decision(app, "ascend", TouchDecision(hit, TouchVerdict.OURS, YOU, MORNING))
+    decisions.close_hits(app, "ascend", upstream, {8: "c0ffee"})
     app.tables.put(contracts.LEDGERS, DeprecationLedger(), upstream)
     app.tables.put(contracts.CONTRACTS, MergeContract(7, "c0ffee", MORNING), "1", upstream, "c0ffee")
     tables = Store(store)
