@@ -73,6 +73,7 @@ def test_what_is_shown_as_json_can_be_added_as_a_file(capsys: pytest.CaptureFixt
     assert uses[0] == uses[1]
 
 
+@pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("lack", ["GITHUB_TOKEN", "network"])
 def test_a_file_is_added_shown_and_listed_without_a_token_or_github(
     lack: str, store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
