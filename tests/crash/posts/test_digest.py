@@ -18,11 +18,11 @@ LOOKS = [("auth.test", 0), ("conversations.history", 0)]
 # every other call, in order, with how many of its kind go before it
 CALLS = [
     ("chat.postMessage", 0),
+    ("chat.getPermalink", 0),
     ("chat.postMessage", 1),
     ("files.getUploadURLExternal", 0),
     (UPLOAD, 0),
     ("files.completeUploadExternal", 0),
-    ("chat.getPermalink", 0),
 ]
 
 
