@@ -73,7 +73,7 @@ def test_a_request_that_ends_meanwhile_does_not_close_what_is_about_to_be_writte
     with complaints() as heard:
         sockets: dict[int, wasyncore.dispatcher] = {}
         wakeup = BusyTrigger(sockets)
-        loop = threading.Thread(target=wasyncore.loop, kwargs={"map": sockets})
+        loop = threading.Thread(target=wasyncore.loop, kwargs={"map": sockets, "use_poll": True})
         loop.start()
         close_sockets(wakeup, sockets)
         loop.join(10)
