@@ -84,7 +84,7 @@ def compute_net_changes(merges: Sequence[MergeContract], reverts: Iterable[Rever
 
 def build_net_contracts(merges: Sequence[MergeContract], net: Iterable[NetChange]) -> tuple[MergeContract, ...]:
     """Return net changes as contracts of the merges that made them last, in order, to be judged like merges."""
-    # files are those of the changes alone: what a merge did to a file otherwise is no net change
+    # what a merge did otherwise to files, and what it changed without a row, may not be there at the end
     by_position: dict[int, list[NetChange]] = {}
     for each in net:
         by_position.setdefault(each.last_merge.position, []).append(each)
@@ -94,6 +94,7 @@ def build_net_contracts(merges: Sequence[MergeContract], net: Iterable[NetChange
             changes=tuple(each.change for each in group),
             migrations=_collect_migrations(merges, group),
             files=tuple(dict.fromkeys(each.change.path for each in group)),
+            unlisted=(),
         )
         for at, group in sorted(by_position.items())
     )
