@@ -64,6 +64,13 @@ def test_what_was_taken_back_on_the_way_is_left_out() -> None:
     assert (known.files.is_empty, known.undone) == (True, 1)
 
 
+def test_what_a_merge_changed_without_a_row_is_no_net_change() -> None:
+    gone = make_change(K.REMOVED, "up.a.Gone", ContractClass.CLASS)
+    result = plan(replace(merge(1, REMOVAL), unlisted=(gone,)))
+    assert {item.net.change for work in result.files.ignore_coverage() for item in work.items} == {REMOVAL}
+    assert result.files.coverage.is_complete
+
+
 def test_deprecations_are_those_that_are_used() -> None:
     rows = [
         replace(
