@@ -143,6 +143,7 @@ def _tell_once(touches: Iterable[Touch]) -> list[Touch]:
     What has the same cause and the same effect elsewhere is one touch: that of a class and its base, say.
     """
     rows: list[Touch] = []
+    by_member: dict[tuple[TouchLevel, str], list[int]] = defaultdict(list)
     told: dict[tuple[str, int], list[Touch]] = defaultdict(list)
     for touch in touches:
         left = tuple(
@@ -150,24 +151,25 @@ def _tell_once(touches: Iterable[Touch]) -> list[Touch]:
             for use in touch.uses
             if not any(_has_same_cause(touch, other) for other in told[use.path, use.line])
         )
+        if not left:
+            continue
         for use in left:
             told[use.path, use.line].append(touch)
-        twin = next((index for index, other in enumerate(rows) if _is_same_fact(touch, other)), None)
-        if left and twin is None:
+        same = by_member[touch.level, touch.change.name.rpartition(".")[2]]
+        twin = next((at for at in same if _is_same_fact(touch, rows[at])), None)
+        if twin is None:
+            same.append(len(rows))
             rows.append(replace(touch, uses=left))
-        elif twin is not None:
+        else:
             rows[twin] = replace(rows[twin], uses=(*rows[twin].uses, *left))
     return rows
 
 
 def _is_same_fact(touch: Touch, other: Touch) -> bool:
-    """Return whether two touches are of one member of a class and of its base, and say the same of it."""
-    first, second = (each.change.name.rpartition(".") for each in (touch, other))
-    are_related = first[0] != second[0] and first[2] == second[2] and bool(first[0] and second[0])
-    is_shared = are_related and any(
-        {touch.change.name, other.change.name} <= {*use.definitions} for use in (*touch.uses, *other.uses)
-    )
-    return is_shared and touch.level is other.level and _leave_out_name(touch) == _leave_out_name(other)
+    """Return whether two touches of members of one name are of a class and its base, and say the same of them."""
+    both, uses = {touch.change.name, other.change.name}, (*touch.uses, *other.uses)
+    is_shared = len(both) > 1 and any(both <= {*use.definitions} for use in uses)
+    return is_shared and all("." in name for name in both) and _leave_out_name(touch) == _leave_out_name(other)
 
 
 def _has_same_cause(touch: Touch, other: Touch) -> bool:
