@@ -1,4 +1,6 @@
-from playwright.sync_api import Locator, Page
+from contextlib import suppress
+
+from playwright.sync_api import Error, Locator, Page
 
 DIGEST = "vLLM · Saturday 28 February 2026 · 18 merged"
 
@@ -26,6 +28,16 @@ def open_details(page: Page) -> Locator:
 def opened_window(page: Page) -> Locator:
     page.locator("#window").wait_for()
     return page.locator("#window")
+
+
+def open_window(page: Page, button: Locator) -> Locator:
+    """Click until a window opens: Slack gives a bot three seconds for it, which a busy machine may use up."""
+    for _ in range(3):
+        button.click()
+        with suppress(Error):
+            page.locator("#window").wait_for(timeout=5_000)
+            break
+    return opened_window(page)
 
 
 def close_window(page: Page) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import DIGEST, close_window, open_details, opened_window, say
+from tests.browser.steps import DIGEST, close_window, open_details, open_window, opened_window, say
 
 
 def test_details_open_in_a_window(page: Page) -> None:
@@ -97,8 +97,8 @@ def test_home_tells_of_the_last_digest_and_of_subscriptions(page: Page) -> None:
     expect(home).to_contain_text(DIGEST)
     expect(home).to_contain_text("vllm-project/vllm, every day at 09:00")
     page.locator("#compose").wait_for(state="hidden")
-    home.get_by_role("button", name="New subscription").click()
-    expect(opened_window(page).get_by_label("Repository")).to_be_focused()
+    window = open_window(page, home.get_by_role("button", name="New subscription"))
+    expect(window.get_by_label("Repository")).to_be_focused()
     close_window(page)
     home.get_by_role("link", name="Open it").click()
     expect(page.locator("#thread .message").first).to_contain_text(DIGEST)
