@@ -6,11 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.platform.pulls.models import Account, ChangedFile, PullRequest
-from impact.git.diff_tree import Commit, CommitFile
 from impact.history.merge_messages import sort_merges
 from impact.history.merges import ClonedMerge
 from impact.repository import Repository
-from impact.source.trees import TreeCommit
+from impact.source.trees import BlobChange, TreeCommit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,11 @@ class BranchCommits:
     direct: tuple[PullRequest, ...]
 
 
-def sort_commits(commits: Iterable[Commit], repository: Repository, branch: str) -> BranchCommits:
+def sort_commits(commits: Iterable[TreeCommit], repository: Repository, branch: str) -> BranchCommits:
     """Separate merges of pull requests from direct commits; the first commit with a number is its merge."""
     listed = tuple(commits)
     by_text = {(commit.sha, commit.message): commit for commit in listed}
-    merges = sort_merges((TreeCommit(each.sha, each.committed_at, each.message) for each in listed), repository)
+    merges = sort_merges(listed, repository)
 
     def build_pulls(sorted_merges: Iterable[ClonedMerge]) -> tuple[PullRequest, ...]:
         named = ((each, by_text[each.merge_commit, each.commit_message]) for each in sorted_merges)
@@ -38,9 +37,9 @@ def sort_commits(commits: Iterable[Commit], repository: Repository, branch: str)
     return BranchCommits(build_pulls(merges.merges), build_pulls(merges.direct))
 
 
-def _build_pull_request(merge: ClonedMerge, commit: Commit, branch: str) -> PullRequest:
+def _build_pull_request(merge: ClonedMerge, commit: TreeCommit, branch: str) -> PullRequest:
     author = Account(commit.author)
-    files = tuple(map(_build_file, commit.files))
+    files = tuple(map(_build_file, commit.changes))
     return PullRequest(
         repository=merge.repository,
         number=merge.number,
@@ -61,5 +60,9 @@ def _build_pull_request(merge: ClonedMerge, commit: Commit, branch: str) -> Pull
     )
 
 
-def _build_file(file: CommitFile) -> ChangedFile:
-    return ChangedFile(file.path, file.status, file.additions, file.deletions, None, file.previous_path)
+def _build_file(change: BlobChange) -> ChangedFile:
+    """Return a changed file with its status in GitHub's words."""
+    previous = change.old.path if change.old and change.new and change.old.path != change.path else None
+    status = "renamed" if previous else "modified" if change.old and change.new else ""
+    status = status or ("added" if change.new else "removed")
+    return ChangedFile(change.path, status, change.added, change.deleted, None, previous)

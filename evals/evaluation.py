@@ -26,7 +26,7 @@ from bot.platform.pulls.paths import PathClass, PathClasses
 from bot.text import format_count
 from evals.merges import HARMED, LABEL_MATURITY, Case, MergeHistory, MergeSource, build_cases
 from evals.ranking import Measurement, Ranking, RankingRow, TopRow
-from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.ranking_metrics import Estimate
 from impact.evaluation.window import EvaluationWindow
 from impact.text.strings import collapse_lines
 

@@ -23,13 +23,13 @@ from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClasses, PathClas
 from bot.text import format_count
 from evals.commits import sort_commits
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone import CloneFacts, GitClone
-from impact.git.diff_tree import Commit
+from impact.git.clone_trees import CloneFacts, CloneTrees
 from impact.history.merge_messages import detect_repository
 from impact.history.outcomes import find_outcomes
 from impact.history.repairs import Repair, find_repairs
 from impact.history.reverts import Revert
 from impact.repository import Repository
+from impact.source.trees import TreeCommit
 
 # R: reverted, fully or in part. H: R, or a later repair names it as the cause. Y: H, or a fix deletes lines of it
 # within two weeks
@@ -52,6 +52,8 @@ _UNKNOWN_REPOSITORY = Repository("local", "clone")
 _MIN_NAMED_SHARE = 0.5
 # the rules look back at most 180 days, and repeated titles are rarely further apart
 _HISTORY_LENGTH = timedelta(days=365)
+# characters; the sentences about a revert or a repair are at the beginning
+_MAX_MESSAGE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +201,8 @@ def _make_pull(row: Mapping[str, Any]) -> PullRequest:
 
 
 def read_clone(
-    clone: GitClone,
+    path: Path,
+    branch: str | None,
     repository: Repository | None,
     window: EvaluationWindow,
     progress: Callable[[int, int], None],
@@ -214,14 +217,19 @@ def read_clone(
     begin = history_from or window.since - _HISTORY_LENGTH
     if begin > window.since:
         raise UsageError(f"--history-from {begin} is after --since {window.since}: choose an earlier date.")
-    facts = clone.read_facts()
-    commits = list(clone.iterate_commits(datetime.combine(begin, time(), UTC), progress))
+    clone = CloneTrees(path, branch)
+    facts, start = clone.read_facts(), datetime.combine(begin, time(), UTC)
+    line = [commit for commit in clone.list_line() if commit.committed_at >= start]
+    commits = []
+    for commit in clone.read_commits(line):
+        commits.append(replace(commit, message=commit.message[:_MAX_MESSAGE].strip()))
+        progress(len(commits), len(line))
     return build_history(facts, commits, repository, window, begin, classes_of)
 
 
 def build_history(
     facts: CloneFacts,
-    commits: Sequence[Commit],
+    commits: Sequence[TreeCommit],
     repository: Repository | None,
     window: EvaluationWindow,
     history_from: dt.date,
@@ -270,7 +278,7 @@ def label_outcomes(
 
 def _list_caveats(
     facts: CloneFacts,
-    commits: Sequence[Commit],
+    commits: Sequence[TreeCommit],
     pulls: Iterable[PullRequest],
     reverts: int,
     window: EvaluationWindow,

@@ -13,8 +13,15 @@ from dataclasses import dataclass
 from operator import mul, sub
 
 from evals.merges import Case
-from impact.evaluation.bootstrap import DEFAULT_DRAWS, Estimate, build_estimate, draw_samples
-from impact.evaluation.ranking_metrics import LabelledOrder, RankingOrder, compute_rate
+from impact.evaluation.ranking_metrics import (
+    DEFAULT_DRAWS,
+    Estimate,
+    LabelledOrder,
+    RankingOrder,
+    build_estimate,
+    compute_rate,
+    draw_samples,
+)
 
 # the number of risky pull requests of a day in a digest
 TOP_SIZE = 3

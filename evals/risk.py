@@ -19,9 +19,8 @@ from bot.text import format_count
 from evals.evaluation import Evaluation, evaluate_history
 from evals.json_files import replace_undefined
 from evals.merges import HARMED, PACK, REPAIRED, REVERTED, read_clone, read_pack
-from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.ranking_metrics import Estimate
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone import GitClone
 from impact.repository import Repository
 from impact.text.dates import parse_date
 from impact.text.strings import collapse_lines
@@ -84,7 +83,7 @@ def risk(
         repository = Repository.parse(repo, settings.github_web_url) if repo else None
         classes_of = load_path_settings(settings).get_path_classes
         with show_progress_bar("commit", "Commits") as show:
-            history = read_clone(GitClone(clone, branch), repository, window, show, classes_of, begin)
+            history = read_clone(clone, branch, repository, window, show, classes_of, begin)
     else:
         zone = parse_zone(timezone or _PACK_ZONE)
         history = read_pack(pack, by_titles=reverts == "titles")

@@ -35,7 +35,6 @@ from evals.reading.folder import ReadingFolder, ReadingPlan
 from evals.reading.pairs import SPAN, PairChoice, match_pairs
 from evals.reading.review import Call, Round, build_model_reader
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone import GitClone
 from impact.repository import Repository
 
 # the share of pairs that a reading has to order right
@@ -83,7 +82,7 @@ class _PairOptions:
         repository = Repository.parse(self.repo, settings.github_web_url) if self.repo else None
         classes_of = load_path_settings(settings).get_path_classes
         with show_progress_bar("commit", "Commits") as show:
-            history = read_clone(GitClone(self.clone, self.branch), repository, window, show, classes_of)
+            history = read_clone(self.clone, self.branch, repository, window, show, classes_of)
         choice = match_pairs(history, window, zone, self.pairs, self.seed)
         if not choice.pairs:
             raise UsageError(

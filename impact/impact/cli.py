@@ -23,14 +23,14 @@ from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.commit_judge import CommitJudge, DownstreamTree, explain_uses, name_clone, select_uses
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.tree_scan import ScanSource, read_tree, scan_clone, scan_tree
+from impact.clones.tree_scan import ScanSource, ignore_progress, read_tree, scan_clone, scan_tree
 from impact.clones.upstream_line import select_dates
 from impact.clones.windows import parse_windows
-from impact.contract.table import CloneContracts, list_net_rows, list_rows, select_rows
+from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.errors import ImpactError, UsageError
 from impact.evaluation.adaptations import parse_truth
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone_trees import CloneTrees, open_clone_trees
+from impact.git.clone_trees import open_clone_trees
 from impact.git.working_tree import find_head, read_text, read_working_tree
 from impact.profile.manual import parse_manual
 from impact.profile.models import Profile, Use, UseKind
@@ -81,7 +81,13 @@ def _add_options(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 _upstream = click.option("--upstream", metavar="CLONE", type=_FOLDER, required=True, help="A clone of upstream.")
 _branch = click.option("--branch", metavar="NAME", help="Branch of upstream. Default: the default one.")
-_repo = click.option("--repo", metavar="OWNER/NAME", help="Upstream's repository. Default: what its merges name.")
+_repo = click.option(
+    "--repo",
+    "repository",
+    metavar="OWNER/NAME",
+    callback=lambda _context, _option, text: Repository.parse(text) if text else None,
+    help="Upstream's repository. Default: what its merges name.",
+)
 _packages = click.option(
     "--package", "packages", metavar="NAME", multiple=True, help="A package of upstream. Default: its own ones."
 )
@@ -118,10 +124,11 @@ _checker = click.option(
 @_branch
 @click.option("--net", "is_net", is_flag=True, help="Only what is different after all merges together.")
 def print_contract(
-    clone: Path, since: str, until: str, repo: str | None, branch: str | None, *, is_net: bool
+    clone: Path, since: str, until: str, repository: Repository | None, branch: str | None, *, is_net: bool
 ) -> None:
+    dates, kept = EvaluationWindow.parse(since, until), find_kept_readings(os.environ)
     with open_clone_trees(clone, branch) as trees:
-        contracts = _read_contracts(trees, since, until, repo)
+        contracts = read_clone_contracts(trees, dates, repository, ignore_progress, kept)
     rows = list_net_rows(contracts) if is_net else list_rows(contracts)
     _print(documents.describe_rows(select_rows(contracts, rows)))
 
@@ -166,29 +173,19 @@ def print_scan(
 @_branch
 @_checker
 @click.argument("commits", nargs=-1)
-def print_touches(
-    since: str,
-    until: str,
-    base: str,
-    repo: str | None,
-    commits: tuple[str, ...],
-    branch: str | None,
-    **sides: Any,
-) -> None:
+def print_touches(since: str, until: str, base: str, commits: tuple[str, ...], **sides: Any) -> None:
     """Print what each of some commits of upstream does to a profile, and where: also of those that do nothing.
 
     COMMITS are hashes, or a range BASE..TARGET without BASE.
     """
     if bool(since and until) == bool(commits):
         raise UsageError("Pass either commits or --since and --until.")
-    with _open_sides(branch=branch, repo=repo, **sides) as (judge, load, explain):
+    with _open_sides(**sides) as (judge, load, explain):
         dates = None if commits else EvaluationWindow.parse(since, until)
         line = select_dates(judge.upstream.list_line(), dates) if dates else judge.select_commits(commits)
         judged = judge.judge(line, load, base)
-        document = documents.describe_commits(
-            judged.commits, judged.profile, judged.base, explain(judged.profile.commit, judged.uses), judged.judges
-        )
-    _print(document)
+        reasons = explain(judged.profile.commit, judged.uses)
+    _print(documents.describe_commits(judged.commits, judged.profile, judged.base, reasons, judged.judges))
 
 
 @main.command("guide")
@@ -199,19 +196,16 @@ def print_touches(
 @_branch
 @_checker
 @click.argument("commit")
-def print_guide(commit: str, base: str, branch: str | None, repo: str | None, **sides: Any) -> None:
+def print_guide(commit: str, base: str, **sides: Any) -> None:
     """Print what it takes to adapt a profile's tree to one commit of upstream.
 
     What changed, the lines that use it, how upstream changed its own callers, what its description says on that,
     and tests on both sides.
     """
-    with _open_sides(branch=branch, repo=repo, **sides) as (judge, load, explain):
+    with _open_sides(**sides) as (judge, load, explain):
         judged = judge.judge(judge.select_commits([commit]), load, base)
-        _print(
-            documents.describe_guides(
-                judged.commits, judged.profile, judged.messages, explain(judged.profile.commit, judged.uses)
-            )
-        )
+        reasons = explain(judged.profile.commit, judged.uses)
+    _print(documents.describe_guides(judged.commits, judged.profile, judged.messages, reasons))
 
 
 @main.command("uses")
@@ -226,11 +220,9 @@ def print_guide(commit: str, base: str, branch: str | None, repo: str | None, **
 )
 @_repo
 @_branch
-def print_uses(
-    kinds: tuple[str, ...], name: str, base: str, branch: str | None, repo: str | None, **sides: Any
-) -> None:
+def print_uses(kinds: tuple[str, ...], name: str, base: str, **sides: Any) -> None:
     """Print the lines of a tree that use upstream, by kind, and why they stand there if the tree says so."""
-    with _open_sides(branch=branch, repo=repo, **sides) as (judge, load, explain):
+    with _open_sides(**sides) as (judge, load, explain):
         profile = load(judge.find_base(base))
         uses = select_uses(profile, (UseKind[kind.upper()] for kind in kinds), name)
         _print(documents.describe_uses(uses, profile, explain(profile.commit, uses.ignore_coverage())))
@@ -245,16 +237,7 @@ def print_uses(
 @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Most suspects.")
 @click.argument("trace", type=click.File(encoding="utf-8", errors="replace"), default="-")
 def print_suspects(
-    upstream: Path,
-    since: str,
-    until: str,
-    profile_file: Path | None,
-    downstream: Path | None,
-    at: str,
-    packages: tuple[str, ...],
-    branch: str | None,
-    limit: int,
-    trace: IO[str],
+    upstream: Path, since: str, until: str, branch: str | None, limit: int, trace: IO[str], **side: Any
 ) -> None:
     """Print which merge between two commits explains an error.
 
@@ -267,13 +250,13 @@ def print_suspects(
     with open_clone_trees(upstream, branch) as trees:
         profiles = []
         line = select_line(trees, since, until)
-        if line and (profile_file or downstream):
+        if line and (side["profile_file"] or side["downstream"]):
             reader = CloneUpgradeReader(trees)
             before = line[0].parent or line[0].sha
-            profile = _load_profile(profile_file, downstream, at, packages or reader.detect_packages(before))
-            profiles = [reader.link_profile(profile, before)]
+            side["packages"] = side["packages"] or reader.detect_packages(before)
+            profiles = [reader.link_profile(_load_profile(**side), before)]
         kinship = Kinship(profiles)
-        merges = read_clone_range(trees, since, until, RelevanceFilter(names, kinship), _ignore_progress)
+        merges = read_clone_range(trees, since, until, RelevanceFilter(names, kinship), ignore_progress)
     _print(documents.describe_suspects(build_report(names, merges, since, until, limit, kinship)))
 
 
@@ -289,27 +272,23 @@ def print_upgrade(
     upstream: Path,
     start: str,
     end: str,
-    profile_file: Path | None,
-    downstream: Path | None,
-    at: str,
-    packages: tuple[str, ...],
-    repo: str | None,
+    repository: Repository | None,
     branch: str | None,
     *,
     has_checker: bool,
+    **side: Any,
 ) -> None:
     """Print what the way from a pin to a later commit takes, by file of the profile."""
     with open_clone_trees(upstream, branch) as trees:
-        kept = find_kept_readings(os.environ)
-        reader = CloneUpgradeReader(trees, Repository.parse(repo) if repo else None, kept=kept)
-        packages = packages or reader.detect_packages(start)
-        profile = _load_profile(profile_file, downstream, at, packages)
+        reader = CloneUpgradeReader(trees, repository, kept=find_kept_readings(os.environ))
+        side["packages"] = side["packages"] or reader.detect_packages(start)
+        profile = _load_profile(**side)
         way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
         checked = NOT_CHECKED
-        if downstream and has_checker:
-            with open_clone_trees(downstream) as team:
-                checked = check_way(trees, read_tree(team, profile.commit), packages, way.commits)
+        if side["downstream"] and has_checker:
+            with open_clone_trees(side["downstream"]) as team:
+                checked = check_way(trees, read_tree(team, profile.commit), side["packages"], way.commits)
     _print(documents.describe_plan(build_upgrade_plan(way, index, checked)))
 
 
@@ -338,22 +317,13 @@ def print_evaluation(
     windows: str,
     truth: Path | None,
     name: str | None,
-    repo: str | None,
-    upstream_branch: str | None,
-    downstream_branch: str | None,
     processes: int,
     *,
     has_checker: bool,
+    **clones: Any,
 ) -> None:
     """Replay the past of two clones, and print how well touches said what the downstream adapted to."""
-    clones = ReplayClones(
-        upstream,
-        downstream,
-        open_clone_trees,
-        upstream_branch,
-        downstream_branch,
-        Repository.parse(repo) if repo else None,
-    )
+    replayed = ReplayClones(upstream, downstream, open_clone_trees, **clones)
     options = ReplayOptions(
         EvaluationWindow.parse(since, until),
         name or downstream.resolve().name,
@@ -363,20 +333,14 @@ def print_evaluation(
         processes,
         has_checker,
     )
-    _print(documents.describe_evaluation(evaluate_touches(clones, options, _ignore_progress)))
-
-
-def _read_contracts(trees: CloneTrees, since: str, until: str, repo: str | None) -> CloneContracts:
-    repository = Repository.parse(repo) if repo else None
-    kept = find_kept_readings(os.environ)
-    return read_clone_contracts(trees, EvaluationWindow.parse(since, until), repository, _ignore_progress, kept)
+    _print(documents.describe_evaluation(evaluate_touches(replayed, options, ignore_progress)))
 
 
 @contextmanager
 def _open_sides(
     upstream: Path,
     branch: str | None,
-    repo: str | None,
+    repository: Repository | None,
     profile_file: Path | None,
     downstream: Path | None,
     at: str,
@@ -385,7 +349,7 @@ def _open_sides(
     has_checker: bool = False,
 ) -> Iterator[tuple[CommitJudge, Callable[[str], Profile], Callable[[str, Iterable[Use]], dict[Use, str]]]]:
     """Yield a judge, and what gives the profile for a commit of upstream and why its uses stand there."""
-    kept, repository = find_kept_readings(os.environ), Repository.parse(repo) if repo else None
+    kept = find_kept_readings(os.environ)
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream, branch))
         ours = stack.enter_context(open_clone_trees(downstream)) if downstream and not profile_file else None
@@ -400,28 +364,17 @@ def _open_sides(
         yield judge, partial(judge.link_file, profile), lambda *_: {}
 
 
-def _load_profile(file: Path | None, downstream: Path | None, at: str, packages: Sequence[str]) -> Profile:
+def _load_profile(profile_file: Path | None, downstream: Path | None, at: str, packages: Sequence[str]) -> Profile:
     """Return the profile of a file, or of a clone. Raises UsageError unless there is one of both."""
-    if (file is None) == (downstream is None):
+    if downstream and not profile_file:
+        now, kept = datetime.now(UTC), find_kept_readings(os.environ)
+        with open_clone_trees(downstream) as trees:
+            return scan_clone(trees, name_clone(trees, downstream), at, packages, now, kept=kept)
+    if downstream or not profile_file:
         raise UsageError("Pass either --profile with a file or --downstream with a clone.")
-    if file:
-        if at:
-            raise UsageError("--at needs --downstream: leave it out.")
-        return parse_profile(read_text(file))
-    assert downstream is not None  # noqa: S101 (one of both is there)
-    with open_clone_trees(downstream) as trees:
-        return scan_clone(
-            trees,
-            name_clone(trees, downstream),
-            at,
-            packages,
-            datetime.now(UTC),
-            kept=find_kept_readings(os.environ),
-        )
-
-
-def _ignore_progress(_done: int, _all: int) -> None:
-    """Do nothing with the progress."""
+    if at:
+        raise UsageError("--at needs --downstream: leave it out.")
+    return parse_profile(read_text(profile_file))
 
 
 def _print(document: object) -> None:

@@ -15,17 +15,14 @@ from impact.coverage import CoveredList, cover_defects
 from impact.errors import attempt
 from impact.evaluation.touch_evaluation import TouchEvaluation
 from impact.history.merge_messages import extract_description
-from impact.history.merges import WrittenMerge
-from impact.history.outcomes import MergeOutcome
 from impact.profile.file_uses import is_test
 from impact.profile.models import Profile, Use
 from impact.text.description import extract_advice
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
-from impact.touches.deprecations import UsedDeprecation
 from impact.touches.judgement import list_tests
 from impact.touches.models import JudgedCommit, Touch, TouchLevel
-from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
+from impact.touches.upgrade import FileWork, UpgradePlan
 
 Document = dict[str, Any]
 Item = TypeVar("Item")
@@ -126,38 +123,59 @@ class GuideRow(CommitRow):
     upstream_tests: list[_Text] = Field(description="tests that the commit changes")
 
 
-def describe_touch(
-    touch: Touch,
-    uses: Sequence[Use],
-    reasons: Mapping[Use, str] = _NOTHING,
-    most: int | None = None,
-    unread: list[str] | None = None,
-) -> TouchRow:
-    """Return the row of a touch; ``unread`` gets the paths of uses that meet a defect, and are left out."""
-    shown = {use: attempt(use.path, describe_use, use, reasons) for use in uses[:most]}
-    if unread is not None:
-        unread += [use.path for use, row in shown.items() if row is None]
-    return TouchRow(
-        level=touch.level.label,
-        reason=touch.tell(uses[0]),
-        action=touch.action,
-        change=ChangeRow.model_validate(touch.change),
-        uses=[row for row in shown.values() if row],
-        more_uses=(most and len(uses[most:])) or None,
+def list_commit_rows(
+    judged: CoveredList[JudgedCommit], reasons: Mapping[Use, str], most: int | None = None
+) -> CoveredList[CommitRow]:
+    """Return the rows of commits, with at most so many touches and uses of each.
+
+    Commits and uses with which a defect is met are unread.
+    """
+    return _derive_rows(judged, lambda each, unread: _describe_commit(each, reasons, most, unread))
+
+
+def list_guide_rows(
+    judged: CoveredList[JudgedCommit], profile: Profile, messages: Mapping[str, str], reasons: Mapping[Use, str]
+) -> CoveredList[GuideRow]:
+    def describe(each: JudgedCommit, unread: list[str]) -> GuideRow:
+        contract = each.contract
+        telling = [change for change in contract.changes if change.kind is not ChangeKind.BEHAVIOUR]
+        migrations = [
+            MigrationRow.model_validate(migration).model_copy(update={"name": name})
+            for name, group in contract.migrations.items()
+            for migration in group
+        ]
+        tests = list_tests(profile, each.touches.touches)[:_MAX_OF_GUIDE]
+        return GuideRow(
+            **dict(_describe_commit(each, reasons, _MAX_OF_GUIDE, unread)),
+            changes=[*map(ChangeRow.model_validate, telling[:_MAX_OF_GUIDE])],
+            more_changes=len(telling[_MAX_OF_GUIDE:]) or None,
+            migrations=migrations[:_MAX_OF_GUIDE],
+            advice=extract_advice(extract_description(messages.get(contract.commit, ""))),
+            our_tests=[f"{use.path}:{use.line}" for use in tests],
+            upstream_tests=[path for path in contract.files if is_test(path)][:_MAX_OF_GUIDE],
+        )
+
+    return _derive_rows(judged, describe)
+
+
+def list_use_rows(uses: CoveredList[Use], reasons: Mapping[Use, str]) -> CoveredList[UseRow]:
+    return uses.derive_each(_OURS, lambda use: use.path, lambda use: (_describe_use(use, reasons),))
+
+
+def _derive_rows(
+    judged: CoveredList[JudgedCommit], describe: Callable[[JudgedCommit, list[str]], AnyRow]
+) -> CoveredList[AnyRow]:
+    """Return what is made of each commit; ``describe`` adds the paths of uses that it can't describe to a list."""
+    unread: list[str] = []
+    rows = judged.derive_each(
+        "merges", lambda each: name_merge(each.contract.number), lambda each: (describe(each, unread),)
     )
+    return replace(rows, coverage=rows.coverage + cover_defects(_OURS, [*dict.fromkeys(unread)], 0))
 
 
-def describe_use(use: Use, reasons: Mapping[Use, str] = _NOTHING) -> UseRow:
-    return UseRow.model_validate(use).model_copy(update={"why": reasons.get(use, "")})
-
-
-def describe_commit(
-    judged: JudgedCommit,
-    reasons: Mapping[Use, str] = _NOTHING,
-    most: int | None = None,
-    unread: list[str] | None = None,
+def _describe_commit(
+    judged: JudgedCommit, reasons: Mapping[Use, str], most: int | None, unread: list[str]
 ) -> CommitRow:
-    """Return the row of a commit, with at most so many touches and uses of each; ``unread`` as above."""
     merge, gaps = judged.touches, judged.coverage.explain_gaps(is_empty=not judged.touches.touches)
     is_unknown = gaps and merge.level is TouchLevel.NO
     return CommitRow(
@@ -168,79 +186,35 @@ def describe_commit(
         not_read=gaps or None,
         score=round(merge.score, 4),
         reverted_by=judged.reverted_by or None,
-        touches=[describe_touch(touch, touch.uses, reasons, most, unread) for touch in merge.touches[:most]],
+        touches=[_describe_touch(touch, touch.uses, reasons, most, unread) for touch in merge.touches[:most]],
         more_touches=(most and len(merge.touches[most:])) or None,
     )
 
 
-def list_commit_rows(
-    judged: CoveredList[JudgedCommit], reasons: Mapping[Use, str], most: int | None = None
-) -> CoveredList[CommitRow]:
-    """Return the rows of commits; those with which a defect is met are unread."""
-    return _derive_rows(judged, lambda each, unread: describe_commit(each, reasons, most, unread))
-
-
-def list_guide_rows(
-    judged: CoveredList[JudgedCommit], profile: Profile, messages: Mapping[str, str], reasons: Mapping[Use, str]
-) -> CoveredList[GuideRow]:
-    def describe(each: JudgedCommit, unread: list[str]) -> GuideRow:
-        return _describe_guide(each, profile, messages.get(each.contract.commit, ""), reasons, unread)
-
-    return _derive_rows(judged, describe)
-
-
-def list_use_rows(uses: CoveredList[Use], reasons: Mapping[Use, str]) -> CoveredList[UseRow]:
-    return uses.derive_each(_OURS, lambda use: use.path, lambda use: (describe_use(use, reasons),))
-
-
-def _derive_rows(
-    judged: CoveredList[JudgedCommit], describe: Callable[[JudgedCommit, list[str]], AnyRow]
-) -> CoveredList[AnyRow]:
-    unread: list[str] = []
-    rows = judged.derive_each(
-        "merges", lambda each: name_merge(each.contract.number), lambda each: (describe(each, unread),)
+def _describe_touch(
+    touch: Touch, uses: Sequence[Use], reasons: Mapping[Use, str], most: int | None, unread: list[str]
+) -> TouchRow:
+    shown = {use: attempt(use.path, _describe_use, use, reasons) for use in uses[:most]}
+    unread += [use.path for use, row in shown.items() if row is None]
+    return TouchRow(
+        level=touch.level.label,
+        reason=touch.tell(uses[0]),
+        action=touch.action,
+        change=ChangeRow.model_validate(touch.change),
+        uses=[row for row in shown.values() if row],
+        more_uses=(most and len(uses[most:])) or None,
     )
-    return replace(rows, coverage=rows.coverage + cover_defects(_OURS, [*dict.fromkeys(unread)], 0))
 
 
-def _describe_guide(
-    judged: JudgedCommit,
-    profile: Profile,
-    message: str,
-    reasons: Mapping[Use, str],
-    unread: list[str] | None = None,
-) -> GuideRow:
-    merge, contract = judged.touches, judged.contract
-    telling = [each for each in contract.changes if each.kind is not ChangeKind.BEHAVIOUR]
-    migrations = [
-        MigrationRow.model_validate(each).model_copy(update={"name": name})
-        for name, group in contract.migrations.items()
-        for each in group
-    ]
-    return GuideRow(
-        **dict(describe_commit(judged, reasons, _MAX_OF_GUIDE, unread)),
-        changes=[*map(ChangeRow.model_validate, telling[:_MAX_OF_GUIDE])],
-        more_changes=len(telling[_MAX_OF_GUIDE:]) or None,
-        migrations=migrations[:_MAX_OF_GUIDE],
-        advice=extract_advice(extract_description(message)),
-        our_tests=[f"{use.path}:{use.line}" for use in list_tests(profile, merge.touches)[:_MAX_OF_GUIDE]],
-        upstream_tests=[path for path in contract.files if is_test(path)][:_MAX_OF_GUIDE],
-    )
+def _describe_use(use: Use, reasons: Mapping[Use, str] = _NOTHING) -> UseRow:
+    return UseRow.model_validate(use).model_copy(update={"why": reasons.get(use, "")})
 
 
 def describe_rows(rows: CoveredList[ContractTableRow]) -> Document:
     def describe(row: ContractTableRow) -> Document:
-        return {
-            "pr": row.number,
-            "class": str(row.change.subject),
-            "kind": str(row.change.kind),
-            "name": row.change.name,
-            "before": row.change.before,
-            "after": row.change.after or row.change.new_name,
-            "path": row.change.path,
-            "line": row.change.line,
-            "url": row.url,
-        }
+        change = _pick(row.change, "class=subject kind name before after path line")
+        after = row.change.after or row.change.new_name
+        return {"pr": row.number, **change, "after": after, "url": row.url}
 
     return _describe_list("changes", rows, describe)
 
@@ -256,9 +230,8 @@ def describe_commits(
     document = _describe_list("commits", list_commit_rows(judged, reasons), Row.model_dump)
     rows = document.pop("commits")
     facts = {"profile": profile.name, "downstream": profile.commit, "base": base, "uses": len(profile.uses)}
-    facts["judges"] = judges
     by_hash = None if rows is None else {row["commit"]: row for row in rows}
-    return document | facts | {"commits": by_hash}
+    return document | facts | {"judges": judges, "commits": by_hash}
 
 
 def describe_guides(
@@ -273,46 +246,61 @@ def describe_uses(uses: CoveredList[Use], profile: Profile, reasons: Mapping[Use
 
 
 def describe_suspects(report: SuspectReport) -> Document:
-    coverage = report.suspects.coverage
-    return _describe_list("suspects", report.suspects, _describe_suspect) | {
-        "since": report.since,
-        "until": report.until,
-        "merges": report.merges,
-        "errors": [
-            {"kind": each.kind.value, "owner": each.owner, "function": each.function, "names": list(each.names)}
-            for each in report.trace.errors
-        ],
-        "omitted": coverage.qualify_count(report.omitted),
+    def describe(suspect: Suspect) -> Document:
+        change = suspect.change and ChangeRow.model_validate(suspect.change).model_dump()
+        facts = _pick(suspect, "pr=number title commit merged_at score reason reverted_by")
+        return {**facts, "merged_at": suspect.merged_at.isoformat(), "change": change}
+
+    return {
+        **_describe_list("suspects", report.suspects, describe),
+        **_pick(report, "since until merges"),
+        "errors": [_pick(each, "kind owner function names") for each in report.trace.errors],
+        "omitted": report.suspects.coverage.qualify_count(report.omitted),
     }
 
 
 def describe_plan(plan: UpgradePlan) -> Document:
-    coverage = plan.files.coverage
-    return _describe_list("files", plan.files, _describe_work) | {
-        "profile": plan.profile,
-        "start": plan.start,
-        "end": plan.end,
-        "merges": plan.merges,
-        "uses": plan.uses,
-        "judges": plan.judges,
-        "undone": coverage.qualify_count(plan.undone),
-        "stops": [_describe_stop(stop) for stop in plan.stops],
-        "deprecations": [_describe_deprecation(each) for each in plan.deprecations],
-        "regressions": [_describe_regression(each) for each in plan.regressions],
+    return {
+        **_describe_list("files", plan.files, _describe_work),
+        **_pick(plan, "profile start end merges uses judges"),
+        "undone": plan.files.coverage.qualify_count(plan.undone),
+        "stops": [
+            {
+                **_pick(stop, "commit pr=number title"),
+                "names": [item.touch.change.name for item in stop.items],
+            }
+            for stop in plan.stops
+        ],
+        "deprecations": [
+            {
+                **_pick(each.entry, "class=subject name pr=number when replacement text path line"),
+                "uses": [_describe_use(use).model_dump() for use in each.uses],
+            }
+            for each in plan.deprecations
+        ],
+        "regressions": [
+            {**_pick(each.pull, "pr=number title"), "kind": each.kind, "by": each.by.number}
+            for each in plan.regressions
+        ],
     }
+
+
+def _describe_work(work: FileWork) -> Document:
+    items = [
+        {
+            **_describe_touch(item.touch, item.uses, _NOTHING, None, []).model_dump(),
+            "merges": [_pick(each, "pr=number commit title") for each in item.net.merges],
+        }
+        for item in work.items
+    ]
+    return {"path": work.path, "level": work.level.label, "items": items}
 
 
 def describe_evaluation(evaluation: TouchEvaluation) -> Document:
     """Return the figures of a replay; undefined ones are None."""
-    dates = evaluation.dates
-    values = asdict(evaluation) | {
-        "dates": {"since": str(dates.since), "until": str(dates.until), "timezone": "UTC"},
-        "cases": len(evaluation.cases),
-        "verdict": evaluation.verdict,
-    }
-    document = replace_undefined(values)
-    assert isinstance(document, dict)  # noqa: S101 (of a dict it makes one)
-    return document
+    dates = {**_pick(evaluation.dates, "since until"), "timezone": "UTC"}
+    facts = {"dates": dates, "cases": len(evaluation.cases), "verdict": evaluation.verdict}
+    return dict(replace_undefined(asdict(evaluation) | facts))
 
 
 def replace_undefined(value: Any) -> Any:
@@ -331,60 +319,7 @@ def _describe_list(name: str, items: CoveredList[Item], show: Callable[[Item], D
     return {"not_read": listed.pop("not_read"), "schema": SCHEMA, "unread": unread, **listed}
 
 
-def _describe_suspect(suspect: Suspect) -> Document:
-    return {
-        "pr": suspect.number,
-        "title": suspect.title,
-        "commit": suspect.commit,
-        "merged_at": suspect.merged_at.isoformat(),
-        "score": suspect.score,
-        "reason": suspect.reason,
-        "reverted_by": suspect.reverted_by,
-        "change": suspect.change and ChangeRow.model_validate(suspect.change).model_dump(),
-    }
-
-
-def _describe_item(item: UpgradeItem) -> Document:
-    merges = [{"pr": each.number, "commit": each.commit, "title": each.title} for each in item.net.merges]
-    return describe_touch(item.touch, item.uses).model_dump() | {"merges": merges}
-
-
-def _describe_work(work: FileWork) -> Document:
-    return {
-        "path": work.path,
-        "level": work.level.label,
-        "items": [_describe_item(item) for item in work.items],
-    }
-
-
-def _describe_stop(stop: StoppingPoint) -> Document:
-    return {
-        "commit": stop.commit,
-        "pr": stop.number,
-        "title": stop.title,
-        "names": [item.touch.change.name for item in stop.items],
-    }
-
-
-def _describe_deprecation(used: UsedDeprecation) -> Document:
-    entry = used.entry
-    return {
-        "class": entry.subject.value,
-        "name": entry.name,
-        "pr": entry.number,
-        "when": entry.when,
-        "replacement": entry.replacement,
-        "text": entry.text,
-        "path": entry.path,
-        "line": entry.line,
-        "uses": [UseRow.model_validate(use).model_dump() for use in used.uses],
-    }
-
-
-def _describe_regression(outcome: MergeOutcome[WrittenMerge]) -> Document:
-    return {
-        "pr": outcome.pull.number,
-        "title": outcome.pull.title,
-        "kind": outcome.kind.value,
-        "by": outcome.by.number,
-    }
+def _pick(value: object, names: str) -> Document:
+    """Return attributes of a value by their names in a document, in this order: ``pr=number title``."""
+    pairs = (name.partition("=") for name in names.split())
+    return {name: getattr(value, attribute or name) for name, _, attribute in pairs}

@@ -4,7 +4,7 @@ import hashlib
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from impact.git.diff_tree import Commit, CommitFile
+from impact.source.trees import BlobChange, BlobVersion, TreeCommit
 from impact.testing.clones import BEGIN
 
 ZONE = ZoneInfo("America/Los_Angeles")
@@ -14,7 +14,11 @@ SMALL: Files = {"engine/core.py": (1, 0)}
 LARGE: Files = {"csrc/attn.cu": (300, 300), "engine/core.py": (200, 100)}
 
 
-def commit(message: str, hours: float, files: Files | None = None) -> Commit:
-    changed = [CommitFile(path, "modified", *counts) for path, counts in (files or SMALL).items()]
+def commit(message: str, hours: float, files: Files | None = None) -> TreeCommit:
+    changed = [change(path, *counts) for path, counts in (files or SMALL).items()]
     sha = hashlib.sha1(f"{hours} {message}".encode(), usedforsecurity=False).hexdigest()
-    return Commit(sha, BEGIN + timedelta(hours=hours), "Ada", message, tuple(changed))
+    return TreeCommit(sha, BEGIN + timedelta(hours=hours), message, tuple(changed), "Ada")
+
+
+def change(path: str, added: int, deleted: int) -> BlobChange:
+    return BlobChange(BlobVersion(path, "a" * 40), BlobVersion(path, "b" * 40), added, deleted)

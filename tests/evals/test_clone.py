@@ -3,7 +3,6 @@
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from bot.platform.pulls.diff import MAX_PATCH_LINES, split_hunks
 from bot.platform.pulls.models import PullRequest
 from evals.commits import sort_commits
 from evals.reading.clone import CloneReader, load_files
-from impact.git.clone import GitClone
+from impact.git.clone_trees import CloneTrees
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceProblem
 from impact.testing.clones import ENVIRONMENT, ODD, Builder, building, git, lines, needs_git
@@ -81,8 +80,8 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def merges(clone: Path) -> dict[int, PullRequest]:
-    commits = GitClone(clone).iterate_commits(datetime(1980, 1, 1, tzinfo=UTC), lambda _done, _all: None)
-    listed = sort_commits(list(commits), ENGINE, "main").pulls
+    trees = CloneTrees(clone)
+    listed = sort_commits(trees.read_commits(trees.list_line()), ENGINE, "main").pulls
     reader = CloneReader(clone)
     return {pull.number: load_files(reader, pull) for pull in listed}
 

@@ -1,10 +1,11 @@
 from evals.commits import sort_commits
-from impact.git.diff_tree import Commit, CommitFile
+from impact.source.trees import TreeCommit
+from tests.evals.commits import change
 from tests.helpers.builders import NOON, REPOSITORY
 
 
-def commit(message: str) -> Commit:
-    return Commit("a" * 40, NOON, "Ada", message, (CommitFile("engine/core.py", "modified", 3, 2),))
+def commit(message: str) -> TreeCommit:
+    return TreeCommit("a" * 40, NOON, message, (change("engine/core.py", 3, 2),), "Ada")
 
 
 def test_a_merge_has_what_its_commit_changed() -> None:

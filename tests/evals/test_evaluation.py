@@ -19,12 +19,12 @@ from evals.evaluation import (
     measure_non_product_share,
 )
 from evals.merges import build_history
-from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.ranking_metrics import Estimate
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone import CloneFacts
-from impact.git.diff_tree import Commit, CommitFile
+from impact.git.clone_trees import CloneFacts
 from impact.repository import Repository
-from tests.evals.commits import FIRST, LARGE, SMALL, ZONE, commit
+from impact.source.trees import TreeCommit
+from tests.evals.commits import FIRST, LARGE, SMALL, ZONE, change, commit
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
 
@@ -32,7 +32,7 @@ CLONE = CloneFacts("main", REPOSITORY, is_shallow=False)
 
 
 def run_evaluation(
-    commits: list[Commit],
+    commits: list[TreeCommit],
     days: int = 365,
     since: int = 0,
     facts: CloneFacts = CLONE,
@@ -46,9 +46,9 @@ def labels(evaluation: Evaluation) -> dict[str, tuple[int, int]]:
     return {each.label: (each.all, each.open) for each in evaluation.positives}
 
 
-def eventful(count: int = 60, *, large: bool = True) -> list[Commit]:
+def eventful(count: int = 60, *, large: bool = True) -> list[TreeCommit]:
     """A merge every six hours; each second one is taken back two days later: the large ones, or the small."""
-    made: list[Commit] = []
+    made: list[TreeCommit] = []
     for number in range(1, count + 1):
         is_large = number % 2 == 0
         made.append(commit(f"Change part {number} (#{number})", 6 * number, LARGE if is_large else SMALL))
@@ -99,7 +99,7 @@ class TestFigures:
         hot = [
             replace(
                 each,
-                files=(CommitFile("engine/core.py", "modified", 1, 0),),
+                changes=(change("engine/core.py", 1, 0),),
                 message=each.message.replace("Change", "Compile"),
             )
             if int(each.message.partition("part ")[2].partition(" ")[0].strip('"')) % 2 == 0
@@ -175,7 +175,7 @@ class TestLabels:
 
 
 class TestNotes:
-    def notes(self, commits: list[Commit], days: int = 365, since: int = 0, facts: CloneFacts = CLONE) -> str:
+    def notes(self, commits: list[TreeCommit], days: int = 365, since: int = 0, facts: CloneFacts = CLONE) -> str:
         return "\n".join(run_evaluation(commits, days, since, facts).notes)
 
     def test_a_well_known_past_has_none(self) -> None:
@@ -200,7 +200,7 @@ class TestNotes:
             ),
         ],
     )
-    def test_what_is_doubtful_is_told(self, commits: list[Commit], note: str) -> None:
+    def test_what_is_doubtful_is_told(self, commits: list[TreeCommit], note: str) -> None:
         notes = self.notes(commits)
         assert note in notes
         assert "\x1b" not in notes
@@ -265,7 +265,9 @@ class TestRefusals:
             pytest.param([commit("One", 1)], "Only 0 of 1 commit in the window name", id="nothing-named"),
         ],
     )
-    def test_a_window_without_merges_is_refused_in_a_sentence(self, commits: list[Commit], pattern: str) -> None:
+    def test_a_window_without_merges_is_refused_in_a_sentence(
+        self, commits: list[TreeCommit], pattern: str
+    ) -> None:
         with pytest.raises(UsageError, match=pattern) as caught:
             run_evaluation(commits, days=2)
         assert is_one_sentence(str(caught.value))

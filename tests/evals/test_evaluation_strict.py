@@ -9,8 +9,8 @@ from bot.features.merges.risk import assess_pull_request
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from evals.merges import MergeHistory, build_history
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone import CloneFacts
-from impact.git.diff_tree import Commit
+from impact.git.clone_trees import CloneFacts
+from impact.source.trees import TreeCommit
 from tests.evals.commits import commit
 from tests.helpers.builders import REPOSITORY
 
@@ -26,8 +26,8 @@ paths = st.dictionaries(
 
 
 @st.composite
-def lines_of_commits(draw: st.DrawFn, first: int, begin: float) -> list[Commit]:
-    made: list[Commit] = []
+def lines_of_commits(draw: st.DrawFn, first: int, begin: float) -> list[TreeCommit]:
+    made: list[TreeCommit] = []
     for number in range(first, first + draw(st.integers(1, 8))):
         title, body = draw(words), ""
         is_revert = draw(st.booleans())
@@ -50,7 +50,7 @@ WITH_IT = {
 
 class TestStrictness:
     @pytest.mark.parametrize("later", WITH_IT.values(), ids=list(WITH_IT))
-    def test_what_merges_with_it_counts_for_the_next_one_alone(self, later: list[Commit]) -> None:
+    def test_what_merges_with_it_counts_for_the_next_one_alone(self, later: list[TreeCommit]) -> None:
         alone, scores_by_number = self.scores([*OLD, ASKED]), self.scores([*OLD, ASKED, *later])
         assert scores_by_number[50] == alone[50]
         again = replace(ASKED, message=f"{ASKED.message[:-5]}(#51)", committed_at=ASKED.committed_at + DAY)
@@ -58,7 +58,7 @@ class TestStrictness:
 
     @given(lines_of_commits(1, 0), lines_of_commits(100, 24 * 201), lines_of_commits(100, 24 * 201))
     def test_nothing_that_merges_later_changes_a_score(
-        self, before: list[Commit], after: list[Commit], other: list[Commit]
+        self, before: list[TreeCommit], after: list[TreeCommit], other: list[TreeCommit]
     ) -> None:
         first = commit("Always (#99)", 24 * 200, {"engine/a.py": (1, 1)})
         one, two, alone = (self.scores([*before, first, *rest]) for rest in (after, other, []))
@@ -67,7 +67,7 @@ class TestStrictness:
         assert alone.items() <= two.items()
 
     @given(lines_of_commits(1, 0))
-    def test_a_score_is_that_of_a_past_that_ends_before_it(self, commits: list[Commit]) -> None:
+    def test_a_score_is_that_of_a_past_that_ends_before_it(self, commits: list[TreeCommit]) -> None:
         commits = [commit("Always (#99)", -1), *commits]
         scores_by_number = self.scores(commits)
         for pull in self.build(commits).pulls:
@@ -76,11 +76,11 @@ class TestStrictness:
                 scores_by_number.get(pull.number) == assess_pull_request(pull, DEFAULT_PATH_CLASSES, past).points
             )
 
-    def build(self, commits: list[Commit]) -> MergeHistory:
+    def build(self, commits: list[TreeCommit]) -> MergeHistory:
         window = EvaluationWindow(dt.date(2024, 1, 1), dt.date(2027, 12, 31))
         return build_history(CloneFacts("main", REPOSITORY, is_shallow=False), commits, None, window, window.since)
 
-    def scores(self, commits: list[Commit]) -> dict[int, float]:
+    def scores(self, commits: list[TreeCommit]) -> dict[int, float]:
         history = self.build(commits)
         return {
             pull.number: assess_pull_request(pull, DEFAULT_PATH_CLASSES, history.past).points

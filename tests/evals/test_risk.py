@@ -18,7 +18,7 @@ from evals.evaluation import BandShare, Evaluation, NonProductShare, PathShare, 
 from evals.merges import MergeSource, read_labels, read_outcomes, read_pulls
 from evals.ranking import RankingRow, TopRow
 from evals.risk import format_json, format_scores, format_table
-from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.ranking_metrics import Estimate
 from impact.testing.clones import BEGIN as FIRST
 from impact.testing.clones import building, git, lines, needs_git
 from tests.helpers.checks import is_one_sentence

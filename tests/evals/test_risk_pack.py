@@ -26,7 +26,6 @@ from evals.merges import (
 )
 from evals.ranking import Measurement
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone import GitClone
 from impact.testing.clones import Builder, building, needs_git
 from tests.helpers.builders import SHARED, needs_shared
 
@@ -149,9 +148,14 @@ def test_a_clone_gives_the_scores_of_the_record(everything: tuple[PullRequest, .
     with building(tmp_path / "clone") as builder:
         Replay(builder, first).write()
     window = EvaluationWindow(dt.date(2025, 3, 1), dt.date(2025, 3, 31))
-    clone = GitClone(tmp_path / "clone")
     history = read_clone(
-        clone, REPOSITORY, window, lambda done, total: None, get_default_classes, dt.date(2025, 3, 1)
+        tmp_path / "clone",
+        None,
+        REPOSITORY,
+        window,
+        lambda done, total: None,
+        get_default_classes,
+        dt.date(2025, 3, 1),
     )
     assert [facts(pull) for pull in history.pulls] == [facts(pull) for pull in first]
     past = build_past(RevertIndex(first), DEFAULT_PATH_CLASSES)

@@ -26,7 +26,7 @@ from bot.redaction import redact_document, redact_text
 from bot.text import format_count
 from impact.contract.table import ContractTableRow
 from impact.coverage import CoveredList
-from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.ranking_metrics import Estimate
 from impact.evaluation.touch_evaluation import TouchEvaluation
 from impact.text.strings import collapse_lines, escape_invisible, remove_invisible, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport

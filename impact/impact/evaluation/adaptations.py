@@ -53,14 +53,10 @@ def parse_truth(text: str) -> TouchTruth:
         number = (row[_NUMBER_COLUMN] or "").strip().lstrip("#")
         if number.isascii() and number.isdigit() and len(number) < 10:
             kinds[int(number)] |= {kind for kind in [(row.get(_KIND_COLUMN) or "").strip()] if kind}
-            dates[int(number)].update(_list_dates(row.get(_DATE_COLUMN) or ""))
+            with suppress(ValueError):
+                dates[int(number)].add(dt.date.fromisoformat((row.get(_DATE_COLUMN) or "").strip()))
     adapted = {number: min(each) for number, each in dates.items() if each}
     return TouchTruth({number: frozenset(each) for number, each in kinds.items()}, "a file", adapted)
-
-
-def _list_dates(text: str) -> Iterator[dt.date]:
-    with suppress(ValueError):
-        yield dt.date.fromisoformat(text.strip())
 
 
 def mine_truth(

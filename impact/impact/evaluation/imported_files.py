@@ -13,14 +13,12 @@ def list_imported_names(text: str, packages: Sequence[str]) -> frozenset[str]:
     """Return the names that a file imports from packages: modules, and what it takes from them."""
     if not any(package in text for package in packages):
         return frozenset()
+    return frozenset(name for name in _list_names(text) if name.partition(".")[0] in packages)
+
+
+def _list_names(text: str) -> Iterator[str]:
     tree = parse_source(text)
-    if tree is None:
-        return frozenset()
-    return frozenset(name for name in _list_names(tree) if name.partition(".")[0] in packages)
-
-
-def _list_names(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.ranking_metrics import Estimate, TouchMeasurement, TouchRanking, compute_rate
 from impact.evaluation.touch_cases import STRUCTURAL_KINDS, TouchCase, TouchTruth, WindowSummary
-from impact.evaluation.touch_metrics import TouchMeasurement, TouchRanking
 from impact.evaluation.window import EvaluationWindow
 from impact.touches.models import TouchLevel
 
@@ -154,39 +153,26 @@ def _list_kinds(cases: Sequence[TouchCase], truth: TouchTruth) -> Iterator[KindR
     groups = {kind: frozenset({kind}) for kind in sorted(all_kinds)}
     if all_kinds:
         groups |= {"structural": STRUCTURAL_KINDS, "other kinds": all_kinds - STRUCTURAL_KINDS}
-    for name, group in groups.items():
-        yield _build_kind_row(name, [case for case, kinds in named if kinds & group])
-    yield _build_kind_row("all", [case for case, _ in named])
-
-
-def _build_kind_row(name: str, cases: Sequence[TouchCase]) -> KindRow:
-    return KindRow(
-        name,
-        len(cases),
-        _compute_share(case.level is TouchLevel.BREAKS for case in cases),
-        _compute_share(case.level is not TouchLevel.NO for case in cases),
-        _compute_share(case.imported > 0 for case in cases),
-    )
-
-
-def _compute_share(tests: Iterable[bool]) -> float:
-    values = list(tests)
-    return sum(values) / len(values) if values else float("nan")
+    rows = {name: [case for case, kinds in named if kinds & group] for name, group in groups.items()}
+    for name, group in (rows | {"all": [case for case, _ in named]}).items():
+        breaks = sum(case.level is TouchLevel.BREAKS for case in group)
+        touches = sum(case.level is not TouchLevel.NO for case in group)
+        imported = sum(case.imported > 0 for case in group)
+        yield KindRow(name, len(group), *(compute_rate(each, len(group)) for each in (breaks, touches, imported)))
 
 
 def _measure_lines(
     cases: Sequence[TouchCase], windows: Sequence[WindowSummary], measurement: TouchMeasurement
 ) -> ChangedLines:
     hits = [case for case in cases if case.hit_lines]
-    changed = [case for case in hits if case.changed_lines]
-    counts = [_count_windows(each, len(windows)) for each in (changed, hits)]
-    lines: list[list[float]] = [[0.0] * len(windows) for _ in range(2)]
+    changed_hits = _count_windows((case for case in hits if case.changed_lines), len(windows))
+    changed_lines, hit_lines = [0.0] * len(windows), [0.0] * len(windows)
     for case in hits:
-        lines[0][case.window] += case.changed_lines
-        lines[1][case.window] += case.hit_lines
+        changed_lines[case.window] += case.changed_lines
+        hit_lines[case.window] += case.hit_lines
     return ChangedLines(
-        measurement.estimate_share(*counts),
-        measurement.estimate_share(*lines),
+        measurement.estimate_share(changed_hits, _count_windows(hits, len(windows))),
+        measurement.estimate_share(changed_lines, hit_lines),
         measurement.estimate_share(
             [each.changed_lines for each in windows], [each.used_lines for each in windows]
         ),

@@ -23,15 +23,15 @@ _MAX_KEPT = 40_000_000
 _PIECE, _MAX_HEADER = 1 << 16, 300
 # processes that may end before a content came; a damaged clone ends each
 _MAX_STARTS = 20
+# of the wait for one piece
+_MAX_SECONDS = 30.0
 
 
 class BlobReader:
-    """Reader of contents of the clone in a folder. ``seconds`` limits the wait for one of them."""
+    """Reader of contents of the clone in a folder."""
 
-    def __init__(self, path: Path, program: str = "git", seconds: float = 30.0) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
-        self._program = program
-        self._seconds = seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = b""
         self._starts = 0
@@ -42,8 +42,10 @@ class BlobReader:
         """Return a file with text or problem; credentials in it stay. Raises UsageError without git."""
         known = self._kept.get(version.blob)
         if known is None:
-            known = self._load(version)
-            self._keep(version.blob, known)
+            known = self._kept[version.blob] = self._load(version)
+            self._size += len(known.text)
+            while self._size > _MAX_KEPT:
+                self._size -= len(self._kept.popitem(last=False)[1].text)
         else:
             self._kept.move_to_end(version.blob)
         return known if known.path == version.path else replace(known, path=version.path)
@@ -53,17 +55,10 @@ class BlobReader:
         if process:
             process.kill()
             with suppress(subprocess.TimeoutExpired):
-                process.wait(self._seconds)
+                process.wait(_MAX_SECONDS)
             for stream in (process.stdin, process.stdout):
                 with suppress(OSError):
                     _require_stream(stream).close()
-
-    def _keep(self, blob: str, file: SourceFile) -> None:
-        self._kept[blob] = file
-        self._size += len(file.text)
-        while self._size > _MAX_KEPT:
-            _, dropped = self._kept.popitem(last=False)
-            self._size -= len(dropped.text)
 
     def _load(self, version: BlobVersion) -> SourceFile:
         unavailable = SourceFile(version.path, problem=SourceProblem.UNAVAILABLE)
@@ -81,7 +76,12 @@ class BlobReader:
         stdin = _require_stream(self._start().stdin)
         stdin.write(f"{version.blob}\n".encode())
         stdin.flush()
-        _, kind, size = [*self._read_header().split(), b"", b""][:3]
+        while b"\n" not in self._rest:
+            if len(self._rest) > _MAX_HEADER:
+                raise OSError
+            self._rest += self._read_piece()
+        header, _, self._rest = self._rest.partition(b"\n")
+        _, kind, size = [*header.split(), b"", b""][:3]
         if not size.isdigit():
             return None
         # what is too large goes by without being kept
@@ -94,7 +94,7 @@ class BlobReader:
             self._starts += 1
             try:
                 self._process = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
-                    build_command(self._program, self._path, "cat-file", "--batch"),
+                    build_command("git", self._path, "cat-file", "--batch"),
                     env=build_environment(self._path),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
@@ -104,39 +104,25 @@ class BlobReader:
                 raise UsageError(INSTALL_GIT) from error
         return self._process
 
-    def _read_header(self) -> bytes:
-        while b"\n" not in self._rest:
-            if len(self._rest) > _MAX_HEADER:
-                raise OSError
-            self._rest += self._read_piece()
-        header, _, self._rest = self._rest.partition(b"\n")
-        return header
-
     def _read_bytes(self, count: int, most: int) -> bytes:
         """Read ``count`` bytes and return the first ``most`` of them."""
-        pieces, kept, left = [], 0, count
-        while left:
+        kept = bytearray()
+        while count:
             piece = self._rest or self._read_piece()
-            piece, self._rest = piece[:left], piece[left:]
-            left -= len(piece)
-            if kept < most:
-                pieces.append(piece[: most - kept])
-                kept += len(pieces[-1])
-        return b"".join(pieces)
+            piece, self._rest = piece[:count], piece[count:]
+            count -= len(piece)
+            kept += piece[: most - len(kept)]
+        return bytes(kept)
 
     def _read_piece(self) -> bytes:
         """Return what the process writes next. Raises OSError at its end, and where it takes too long."""
         output = _require_stream(self._start().stdout)
-        if not _wait_for_output(output, self._seconds) or not (piece := os.read(output.fileno(), _PIECE)):
+        # select.select refuses a descriptor above 1,023, which a busy web process reaches
+        poller = select.poll()
+        poller.register(output, select.POLLIN)
+        if not poller.poll(_MAX_SECONDS * 1_000) or not (piece := os.read(output.fileno(), _PIECE)):
             raise OSError
         return piece
-
-
-def _wait_for_output(stream: IO[bytes], seconds: float) -> bool:
-    # select.select refuses a descriptor above 1,023, which a busy web process reaches
-    poller = select.poll()
-    poller.register(stream, select.POLLIN)
-    return bool(poller.poll(seconds * 1_000))
 
 
 def _require_stream(stream: IO[bytes] | None) -> IO[bytes]:

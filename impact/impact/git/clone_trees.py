@@ -1,61 +1,108 @@
-"""The files of a local clone at every commit of its branch, by the hashes of their contents."""
+"""A local clone: its commits and files, read with plumbing commands, which no alias, pager or hook affects."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NoReturn
 
-from impact.errors import ImpactError
+from impact.errors import ImpactError, UsageError
 from impact.git.blob_reader import BlobReader
-from impact.git.clone import CloneFacts, GitClone
-from impact.git.diff_tree import parse_tree_commits, remove_controls
+from impact.git.commands import INSTALL_GIT, build_command, build_environment
+from impact.git.diff_tree import LOG_FORMAT, parse_commits, parse_instant, remove_controls
+from impact.repository import Repository
 from impact.source.models import SourceFile
 from impact.source.revisions import is_tag
 from impact.source.trees import BlobVersion, LineCommit, TreeCommit
+from impact.text.strings import collapse_lines, quote_input, truncate_text
 
+_DIFF_OPTIONS = ("-z", "-r", "--root", "--always", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv")
+_FORMAT_OPTIONS = ("--encoding=UTF-8", f"--format={LOG_FORMAT}")
+# GitHub treats files that are at least half the same as renames, and compares as many files
+_RENAME_OPTIONS = ("--find-renames=50%", "-l1000")
+# git's titles for the merge of a branch into local work
+_SIDE_MERGE_TITLES = (
+    "Merge branch '{}' into ",
+    "Merge branch '{}' of ",
+    "Merge remote-tracking branch 'origin/{}'",
+    "Merge remote-tracking branch 'upstream/{}'",
+)
+# the modes of regular files, executable or not, begin with it
+_REGULAR_MODE = "100"
 _HASH = re.compile(r"[0-9a-f]{7,64}", re.A)
 # a file that is missing ends the list of changes; more of them are a partial clone, where renames can't be seen
 _MAX_FAILURES = 10
+_GITHUB_URL = re.compile(
+    r"(?:https?://|ssh://|git://)?(?:[^@/\s]{1,200}@)?(?:www\.)?github\.com[:/]/?(?P<name>[^/\s]+/[^/\s]+?)/?"
+)
+# what git says of a clone that it refuses, and what to do about it
+_REFUSALS = {
+    "dubious ownership": "belongs to another user, so git refuses to read it: run git config --global --add "
+    "safe.directory with its full path.",
+    "not a git repository": "is not a git clone: set --clone to the top folder of one.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CloneFacts:
+    """Facts about a clone: the branch that is read, and the repository on GitHub if it was cloned from there."""
+
+    branch: str
+    repository: Repository | None
+    is_shallow: bool
 
 
 class CloneTrees:
-    """The files of a clone, which no method changes. Each may raise UsageError and ImpactError."""
+    """A clone in a folder, bare or not, or a worktree, which no method changes. Each may raise ImpactError.
+
+    Without ``branch``, the default branch is read. ``clean`` returns what is kept of a commit's message. Texts of
+    files are read as they are.
+    """
 
     def __init__(
-        self,
-        path: Path,
-        branch: str | None = None,
-        program: str = "git",
-        clean: Callable[[str], str] = remove_controls,
+        self, path: Path, branch: str | None = None, clean: Callable[[str], str] = remove_controls
     ) -> None:
-        """``clean`` returns what is kept of a commit's message. Texts of files are read as they are."""
-        self._arguments = (path, branch, program, clean)
-        self._clean = clean
-        self._clone = GitClone(path, branch, program)
-        self._blobs = BlobReader(path, program)
+        self._path, self._branch, self._clean = path, branch, clean
+        self._blobs = BlobReader(path)
 
-    def __reduce__(self) -> tuple[type[CloneTrees], tuple[Path, str | None, str, Callable[[str], str]]]:
+    def __reduce__(self) -> tuple[type[CloneTrees], tuple[Path, str | None, Callable[[str], str]]]:
         # another process opens the clone again
-        return CloneTrees, self._arguments
+        return CloneTrees, (self._path, self._branch, self._clean)
+
+    def close(self) -> None:
+        self._blobs.close()
 
     def read_facts(self) -> CloneFacts:
-        return self._clone.read_facts()
+        """Return which branch is read, and of which repository. Raises UsageError, which names what is missing."""
+        branch, _ = self._head
+        url = self._query_git("config", "--get", "remote.origin.url")
+        shallow = self._query_git("rev-parse", "--is-shallow-repository")
+        return CloneFacts(branch, parse_github_url(url), shallow == "true")
 
     def list_line(self) -> tuple[LineCommit, ...]:
-        """Return the commits on the branch's first-parent line, oldest first."""
+        """Return the commits on the branch's first-parent line, oldest first, without a shallow clone's oldest."""
         return self._line
 
     def find_commit(self, revision: str) -> str:
         """Return the full hash of a commit by its hash, which may be short; empty if there is none."""
         text = revision.strip().casefold()
-        return self._clone.find_commit(text) if _HASH.fullmatch(text) else ""
+        return self._resolve(text) if _HASH.fullmatch(text) else ""
+
+    def find_head(self) -> str:
+        """Return the full hash of the commit that is checked out; empty if there is none."""
+        return self._resolve("HEAD")
 
     def find_tag(self, tag: str) -> str:
         """Return the branch's last commit that a tag holds, as of a release branch; empty if there is none."""
-        return self._clone.find_merge_base(f"refs/tags/{tag}") if is_tag(tag) else ""
+        return self._query_git("merge-base", f"refs/tags/{tag}^{{commit}}", self._head[1]) if is_tag(tag) else ""
 
     def iterate_commits(self, line: Sequence[LineCommit], *, counts_lines: bool = True) -> Iterator[TreeCommit]:
         """Yield some commits of the line with what each changed, in their order.
@@ -66,36 +113,173 @@ class CloneTrees:
         done, failures = 0, 0
         while done < len(line):
             try:
-                changes = self._clone.stream_changes(line[done:], counts_lines=counts_lines)
-                for commit in parse_tree_commits(changes, self._clean):
+                for commit in self.read_commits(line[done:], counts_lines=counts_lines):
                     yield commit
                     done += 1
             except ImpactError:
                 failures += 1
                 # the one that it stopped at, or all that are left
                 plain = line[done : done + 1] if failures <= _MAX_FAILURES else line[done:]
-                changes = self._clone.stream_changes(plain, has_contents=False)
-                yield from parse_tree_commits(changes, self._clean)
+                yield from self.read_commits(plain, has_contents=False)
                 done += len(plain)
+
+    def read_commits(
+        self, line: Iterable[LineCommit], *, has_contents: bool = True, counts_lines: bool = True
+    ) -> Iterator[TreeCommit]:
+        """Yield commits with their changes against their first parents.
+
+        Without ``has_contents``, no file is read: there are no numbers of lines, and no renames. Without
+        ``counts_lines``, only what may be renamed is read. Raises UsageError if objects are missing, as in a
+        partial clone.
+        """
+        options = (*_DIFF_OPTIONS, *(("--numstat",) if counts_lines else ()), *_RENAME_OPTIONS)
+        options = options if has_contents else _DIFF_OPTIONS
+        revisions = (" ".join(filter(None, (commit.sha, commit.parent))) for commit in line)
+        lines = "".join(f"{revision}\n" for revision in revisions)
+        output = self._stream_output(lines, "diff-tree", "--stdin", *options, *_FORMAT_OPTIONS)
+        return parse_commits(output, self._clean)
 
     def list_files(self, commit: str) -> Mapping[str, str]:
         """Return the hash of each regular file of a commit by its path."""
-        return self._clone.list_files(commit)
+        output = self._read_output("ls-tree", "-r", "-z", "--full-tree", commit)
+        entries = (record.partition("\t") for record in output.split("\0") if record.startswith(_REGULAR_MODE))
+        return {sys.intern(path): facts.split(" ")[2] for facts, _, path in entries}
 
     def find_lines(self, commit: str, texts: Collection[str]) -> list[tuple[str, str]] | None:
         """Return the path and text of each line of a commit that has one of some texts; None if it can't tell."""
-        return self._clone.find_lines(commit, texts)
+        patterns = [part for text in texts for part in ("-e", text)]
+        process = self._run_git("grep", "-I", "-F", "-z", *patterns, commit, "--", ":/")
+        if process.returncode > 1:
+            return None
+        # a path may have any character but one
+        line = re.compile(rf"^{re.escape(commit)}:([^\0]+)\0(.*)$", re.M)
+        return line.findall(process.stdout.decode("utf-8", "replace"))
 
     def read_file(self, version: BlobVersion) -> SourceFile:
         """Return a file with its text, or with its problem: a missing one is unavailable."""
         return self._blobs.read_file(version)
 
-    def close(self) -> None:
-        self._blobs.close()
-
     @cached_property
     def _line(self) -> tuple[LineCommit, ...]:
-        return tuple(self._clone.list_line())
+        facts, tips = self.read_facts(), [self._head[1]]
+        while more := self._find_side_lines(tips, facts.branch):
+            tips += more
+        output = self._read_output(
+            "rev-list", "--first-parent", "--date-order", "--timestamp", "--parents", *tips, "--"
+        )
+        commits = []
+        for line in reversed(output.splitlines()):
+            time, sha, *parents = line.split()
+            if parents or not facts.is_shallow:
+                commits.append(LineCommit(sha, parents[0] if parents else "", parse_instant(time)))
+        return tuple(commits)
+
+    def _find_side_lines(self, tips: list[str], branch: str) -> list[str]:
+        """Return further commits to list from, where the branch was merged into local work that then replaced it.
+
+        The first parents are then that work, and what had been merged in the meantime is the second parent's line.
+        """
+        subjects = tuple(subject.format(branch) for subject in _SIDE_MERGE_TITLES)
+        narrowed = [f"--grep={subject}" for subject in subjects]
+        output = self._read_output(
+            "rev-list", "--first-parent", "--merges", "--format=%P%n%s", "-F", *narrowed, *tips, "--"
+        ).split("\n")
+        merges = zip(output[1::3], output[2::3], strict=False)
+        others = (parents.split(" ")[1:] for parents, subject in merges if subject.startswith(subjects))
+        return [sha for sha in dict.fromkeys(each for some in others for each in some) if sha not in tips]
+
+    @cached_property
+    def _head(self) -> tuple[str, str]:
+        """The branch's name and the hash of its last commit."""
+        # the path may be a file, which has no entries
+        if not os.access(f"{self._path}/.", os.X_OK):
+            raise UsageError(f"{self._name} is not a readable folder: set --clone to the folder of a git clone.")
+        self._read_output("rev-parse", "--git-dir")
+        # the local branch may be far behind the remote one
+        named = (f"refs/remotes/origin/{self._branch}", f"refs/heads/{self._branch}")
+        for ref in ("refs/remotes/origin/HEAD", "HEAD") if self._branch is None else named:
+            if sha := self._resolve(ref):
+                branch = self._query_git("symbolic-ref", "--quiet", ref) or ref
+                return branch.removeprefix("refs/heads/").removeprefix("refs/remotes/origin/"), sha
+        lacks = "commits on its default branch" if self._branch is None else f"branch {quote_input(self._branch)}"
+        raise UsageError(f"{self._name} has no {lacks}: choose another one with --branch.")
+
+    @property
+    def _name(self) -> str:
+        return quote_input(str(self._path))
+
+    def _resolve(self, revision: str) -> str:
+        return self._query_git("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+    def _query_git(self, *arguments: str) -> str:
+        """Run a git command and return its trimmed output; empty if it fails."""
+        return self._run_git(*arguments).stdout.decode("utf-8", "replace").strip()
+
+    def _read_output(self, *arguments: str) -> str:
+        """Run a git command and return its output. Raise UsageError or ImpactError if it fails."""
+        process = self._run_git(*arguments)
+        if process.returncode:
+            self._raise_failure(process.stderr)
+        return process.stdout.decode("utf-8", "replace")
+
+    def _run_git(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        """Run a git command to its end. Raise UsageError if there is no git program."""
+        try:
+            return subprocess.run(  # noqa: S603 (arguments of ours, and no shell)
+                build_command("git", self._path, *arguments),
+                env=build_environment(self._path),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+            )
+        except OSError as error:
+            raise UsageError(INSTALL_GIT) from error
+
+    def _stream_output(self, lines: str, *arguments: str) -> Iterator[bytes]:
+        """Yield the output of a git command in pieces. Closing the generator ends the command."""
+        # a file instead of a pipe, so that git and this process never wait for each other
+        with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as complaints:
+            asked.write(lines.encode())
+            asked.seek(0)
+            process = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
+                build_command("git", self._path, *arguments),
+                env=build_environment(self._path),
+                stdin=asked,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+            )
+            with process:
+                try:
+                    while process.stdout and (piece := process.stdout.read(1 << 16)):
+                        yield piece
+                except BaseException:
+                    process.kill()
+                    raise
+            if process.returncode:
+                complaints.seek(0)
+                self._raise_failure(complaints.read())
+
+    def _raise_failure(self, stderr: bytes) -> NoReturn:
+        """Raise UsageError or ImpactError for the error output of a git command."""
+        message = stderr.decode("utf-8", "replace")
+        for words, refusal in _REFUSALS.items():
+            if words in message:
+                raise UsageError(f"{self._name} {refusal}")
+        if self._query_git("config", "--get-regexp", r"^(extensions\.partialclone|remote\..*\.promisor)$"):
+            raise UsageError(
+                f"{self._name} is a partial clone without the contents of files: clone it without --filter."
+            )
+        detail = truncate_text(collapse_lines(message), 300).rstrip(".")
+        raise ImpactError(f"git could not read {self._name} ({detail}): run git fsck in it, or clone it again.")
+
+
+def parse_github_url(url: str) -> Repository | None:
+    """Return the repository of a GitHub address, None for others. It may hold a password: show it nowhere."""
+    match = _GITHUB_URL.fullmatch(url)
+    try:
+        return Repository.parse(match["name"]) if match else None
+    except UsageError:
+        return None
 
 
 @contextmanager
@@ -103,7 +287,7 @@ def open_clone_trees(
     path: Path, branch: str | None = None, clean: Callable[[str], str] = remove_controls
 ) -> Iterator[CloneTrees]:
     """Open a clone for the block. ``clean`` returns what is kept of a commit's message."""
-    trees = CloneTrees(path, branch, clean=clean)
+    trees = CloneTrees(path, branch, clean)
     try:
         yield trees
     finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from impact.errors import ImpactError, UsageError
-from impact.git.clone import GitClone
+from impact.git.clone_trees import CloneTrees
 from impact.source.models import MAX_SOURCE_BYTES, SourceFile, SourceProblem
 from impact.source.reading import build_source_file, replace_controls
 
@@ -44,10 +44,8 @@ def _list_folder(folder: Path) -> tuple[set[str], set[str]]:
 
 def find_head(root: Path) -> str:
     """Return the full hash of the commit that a working tree is at; empty if it is none."""
-    if not (root / ".git").exists():
-        return ""
     try:
-        return GitClone(root).find_commit("HEAD")
+        return CloneTrees(root).find_head() if (root / ".git").exists() else ""
     except ImpactError:
         return ""
 

@@ -47,6 +47,7 @@ class TreeCommit:
     committed_at: datetime
     message: str
     changes: tuple[BlobChange, ...] = ()
+    author: str = ""
 
     @property
     def lines(self) -> int:

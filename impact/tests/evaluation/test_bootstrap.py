@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impact.evaluation.bootstrap import Estimate, build_estimate, draw_samples
+from impact.evaluation.ranking_metrics import Estimate, build_estimate, draw_samples
 
 
 @given(st.integers(0, 30), st.integers(0, 20))

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from impact.evaluation.bootstrap import Estimate
+from impact.evaluation.ranking_metrics import Estimate
 from impact.evaluation.touch_cases import TouchCase, TouchTruth, WindowSummary
 from impact.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases, judge_gain
 from impact.evaluation.window import EvaluationWindow

@@ -57,7 +57,7 @@ from bot.text import remove_unknown_numbers
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions
 from impact.contract.surfaces import list_surface_changes
-from impact.git.clone import parse_github_url
+from impact.git.clone_trees import parse_github_url
 from impact.git.diff_tree import parse_commits
 from impact.history.mentions import find_references
 from impact.history.merge_index import build_title_key

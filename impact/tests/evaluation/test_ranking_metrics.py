@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impact.evaluation.touch_metrics import TouchMeasurement, share_top
+from impact.evaluation.ranking_metrics import TouchMeasurement, share_top
 
 CASES = st.lists(
     st.tuples(st.integers(0, 3), st.booleans(), st.integers(0, 4).map(float)), min_size=1, max_size=40
