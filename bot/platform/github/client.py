@@ -57,6 +57,8 @@ _NO_INSTALLATION = (
     "GitHub doesn't know that installation of the app: check GITHUB_APP_ID and GITHUB_APP_INSTALLATION_ID."
 )
 _THREAD_ADAPTERS = threading.local()
+# of one thread: a process has one client, and a client for the tokens of an app
+_MAX_ADAPTERS = 4
 
 
 class GitHubClient:
@@ -289,6 +291,9 @@ class _PersistentConnection:
         adapters: dict[Any, TrackingAdapter] = _THREAD_ADAPTERS.__dict__.setdefault("adapters", {})
         protocol, retry = self.protocol, self.retry  # type: ignore[attr-defined]
         if (protocol, retry) not in adapters:
+            if len(adapters) >= _MAX_ADAPTERS:
+                # of a client that is gone, or else its next call opens new sockets
+                adapters.pop(next(iter(adapters))).close()
             adapters[protocol, retry] = TrackingAdapter(max_retries=retry)
         self.session.mount(f"{protocol}://", adapters[protocol, retry])  # type: ignore[attr-defined]
 

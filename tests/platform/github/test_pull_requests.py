@@ -1,4 +1,5 @@
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,6 +41,18 @@ def test_a_recent_day_with_all_files_takes_at_most_three_calls_more_than_pull_re
     loaded = [pulls.load_files(pull) for pull in pulls.list_merged(REPOSITORY, DAY).pulls]
     assert [len(pull.files or ()) for pull in loaded] == [1] * 45
     assert len(github.calls) <= 45 + 3
+
+
+def test_clients_that_are_gone_leave_no_sockets_behind(github: ScriptedGitHub) -> None:
+    descriptors = Path("/proc/self/fd")
+    if not descriptors.is_dir():
+        pytest.skip("nobody counts what is open here")
+    github.add(REPO, *of_day(1))
+    before = len(list(descriptors.iterdir()))
+    for _ in range(30):
+        github.pulls().list_merged(REPOSITORY, DAY)
+    # both ends of a connection are in this process, and the other one closes a moment later
+    assert len(list(descriptors.iterdir())) - before < 30
 
 
 def test_a_walk_stops_where_the_day_begins(github: ScriptedGitHub) -> None:
