@@ -53,7 +53,7 @@ def make_enqueuer(
 
 @dataclass(frozen=True, slots=True)
 class WordHelp:
-    """What the help says of a word.
+    """A word after a command, and what the help says of it.
 
     ``meaning`` says what it answers, as a clause; ``brief`` does so for users who do not know the bot yet.
     ``usage`` and the ``examples`` are what is typed after the command: two, or one of a word that takes nothing.
@@ -67,8 +67,8 @@ class WordHelp:
     brief: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RequestWord(Generic[R]):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestWord(WordHelp, Generic[R]):
     """What the text after a command may ask for, by its first word; the first one of a command needs no word.
 
     ``parse`` reads the whole text as one of the ``request_types``, ``enqueue`` enqueues the job for that.
@@ -78,15 +78,13 @@ class RequestWord(Generic[R]):
     request_types: tuple[type[R], ...]
     parse: TextParser[R]
     enqueue: RequestEnqueuer[R]
-    help: WordHelp
 
 
-@dataclass(frozen=True, slots=True)
-class Verb:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verb(WordHelp):
     """A first word that turns a command into something else. The help of the command lists the most useful."""
 
     enqueue: VerbHandler
-    help: WordHelp
     is_listed: bool = True
 
 
@@ -116,8 +114,7 @@ class Command:
     @property
     def words(self) -> Mapping[str, WordHelp]:
         """What the help says of each word, also of the first request's, which needs none."""
-        requests = {each.word: each.help for each in self.requests}
-        return {**requests, **{word: verb.help for word, verb in self.verbs.items()}}
+        return {**{each.word: each for each in self.requests}, **self.verbs}
 
     def accept_text(self, app: App, asker: SlackRequest, text: str, audience: Audience = Audience.CHANNEL) -> None:
         """Enqueue the work that a text asks for.

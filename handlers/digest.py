@@ -17,21 +17,7 @@ from bot.platform.slack.answers import Answer
 from bot.platform.slack.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.platform.slack.notices import render_existing_digest
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, WordHelp, choose_audience
-
-_HELP = WordHelp(
-    "the digest of a day in this channel, or one overview of several days",
-    usage=(
-        "[DAY | DAYS] [path:… author:… label:… not-author:…] [only:breaking | only:risky] [profile:NAME] "
-        "[repo:owner/name] [tz:Asia/Tokyo] [private]"
-    ),
-    examples=("2026-02-28", "7d path:vllm/v1"),
-    notes=(
-        f"Without a day: yesterday. An overview has up to {MAX_DIGEST_DAYS} days, such as `today`, `7d` or "
-        "`2026-02-24..2026-02-28`. `profile:NAME` begins with what touches your own code, `only:touching` shows "
-        "nothing else. `private` keeps an overview to yourself."
-    ),
-)
+from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, choose_audience
 
 
 def _parse_request(text: str, context: ParseContext) -> DigestRequest:
@@ -78,7 +64,19 @@ def make_command(sub_commands: Sequence[SubCommand]) -> Command:
         hint=f"[{' | '.join(words)}]",
         trigger_words=("digest", "prdigest"),
         requests=(
-            RequestWord("digest", (DigestRequest,), _parse_request, _enqueue_digest, _HELP),
+            RequestWord(
+                "the digest of a day in this channel, or one overview of several days",
+                "[DAY | DAYS] [path:… author:… label:… not-author:…] [only:breaking | only:risky] "
+                "[profile:NAME] [repo:owner/name] [tz:Asia/Tokyo] [private]",
+                ("2026-02-28", "7d path:vllm/v1"),
+                f"Without a day: yesterday. An overview has up to {MAX_DIGEST_DAYS} days, such as `today`, `7d` "
+                "or `2026-02-24..2026-02-28`. `profile:NAME` begins with what touches your own code, "
+                "`only:touching` shows nothing else. `private` keeps an overview to yourself.",
+                word="digest",
+                request_types=(DigestRequest,),
+                parse=_parse_request,
+                enqueue=_enqueue_digest,
+            ),
             *(request for each in sub_commands for request in each.requests),
         ),
         share_action=SHARE_DIGEST,

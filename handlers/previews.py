@@ -15,7 +15,7 @@ from bot.features.subscriptions.tables import are_previews_on
 from bot.platform.slack.app_manifest import LINK_EVENT
 from bot.platform.slack.requests import SlackRequest
 from handlers import requests
-from handlers.declaration import SubCommand, Verb, WordHelp
+from handlers.declaration import SubCommand, Verb
 from handlers.intake import handle_posted_links
 from impact.text.strings import quote_input
 
@@ -30,13 +30,14 @@ def _enqueue_switch(app: App, asker: SlackRequest, text: str) -> None:
     switch_previews.send_to(app.jobs, asker, word)
 
 
-_HELP = WordHelp(
+_VERB = Verb(
     "a small card below each link to a pull request here",
-    usage="previews [on | off]",
-    examples=("previews on", "previews off"),
-    notes="Without a word, it says whether they are on.",
+    "previews [on | off]",
+    ("previews on", "previews off"),
+    "Without a word, it says whether they are on.",
+    enqueue=_enqueue_switch,
 )
-SUB_COMMAND = SubCommand(verbs={"previews": Verb(_enqueue_switch, _HELP)}, place=60)
+SUB_COMMAND = SubCommand(verbs={"previews": _VERB}, place=60)
 
 
 def register_link_listener(bolt: Bolt, app: App) -> None:

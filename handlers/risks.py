@@ -16,7 +16,7 @@ from bot.features.merges.requests import (
 )
 from bot.features.risks.service import answer_score, list_many_risks, list_risks
 from bot.platform.slack.buttons import SHARE_RISKS
-from handlers.declaration import Command, RequestWord, WordHelp, make_enqueuer
+from handlers.declaration import Command, RequestWord, make_enqueuer
 
 _LIST_MEANING = "breaking and reverted changes, and the riskiest ones"
 
@@ -27,34 +27,28 @@ COMMAND = Command(
     trigger_words=("risks", "prrisks"),
     requests=(
         RequestWord(
-            "risks",
-            (RisksRequest,),
+            _LIST_MEANING,
+            "[DAYS] [path:… author:… label:…] [profile:NAME] [top:5] [repo:owner/name] [private]",
+            ("7d", "2026-02-28 path:vllm/v1"),
+            f"Without days: yesterday; up to {MAX_RISKS_DAYS}. One of several paths, authors or labels is "
+            "enough, and all kinds must fit. `profile:NAME` lists what touches your own code. "
+            f"`top:{MAX_TOP_RISKS}` ranks more changes, including those that don't stand out. `private` "
+            "keeps the list to yourself.",
+            brief=_LIST_MEANING,
+            word="risks",
+            request_types=(RisksRequest,),
             parse=lambda text, context: RisksRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(list_risks, list_many_risks),
-            help=WordHelp(
-                _LIST_MEANING,
-                usage=("[DAYS] [path:… author:… label:…] [profile:NAME] [top:5] [repo:owner/name] [private]"),
-                examples=("7d", "2026-02-28 path:vllm/v1"),
-                notes=(
-                    f"Without days: yesterday; up to {MAX_RISKS_DAYS}. One of several paths, authors or labels is "
-                    "enough, and all kinds must fit. `profile:NAME` lists what touches your own code. "
-                    f"`top:{MAX_TOP_RISKS}` ranks more changes, including those that don't stand out. `private` "
-                    "keeps the list to yourself."
-                ),
-                brief=_LIST_MEANING,
-            ),
         ),
         RequestWord(
-            SCORE_WORD,
-            (ScoreRequest,),
+            "how good the risk lists were",
+            f"{SCORE_WORD} [DAYS] [repo:owner/name] [private]",
+            (SCORE_WORD, f"{SCORE_WORD} 30d"),
+            f"Without days: {DEFAULT_SCORE_SPAN}; up to {MAX_SCORE_DAYS} days.",
+            word=SCORE_WORD,
+            request_types=(ScoreRequest,),
             parse=lambda text, context: ScoreRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(answer_score),
-            help=WordHelp(
-                "how good the risk lists were",
-                usage=f"{SCORE_WORD} [DAYS] [repo:owner/name] [private]",
-                examples=(SCORE_WORD, f"{SCORE_WORD} 30d"),
-                notes=f"Without days: {DEFAULT_SCORE_SPAN}; up to {MAX_SCORE_DAYS} days.",
-            ),
         ),
     ),
     share_action=SHARE_RISKS,

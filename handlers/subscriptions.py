@@ -34,7 +34,7 @@ from bot.features.subscriptions.service import change_subscription, open_form, s
 from bot.platform.slack.buttons import read_id
 from bot.platform.slack.requests import SlackRequest, restore_bot_text
 from handlers import requests
-from handlers.declaration import SubCommand, Verb, VerbHandler, WordHelp
+from handlers.declaration import SubCommand, Verb, VerbHandler
 from handlers.intake import handle_command, handle_event, on_click
 from handlers.requests import Payload, read_action, read_value
 
@@ -139,89 +139,69 @@ _enqueue_resumption = _make_change_handler(SubscriptionVerb.RESUME)
 _WHICH = "`/prdigest list` shows the numbers; without one, the only subscription here is meant."
 _VERBS: Mapping[str, Verb] = {
     SubscriptionVerb.SUBSCRIBE: Verb(
-        _enqueue_subscription,
-        WordHelp(
-            "a digest here every day, or once a week",
-            usage=(
-                "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] "
-                "[daily | weekdays | weekly monday] [me] "
-                "[path:… author:… label:… not-author:…] [only:breaking | only:risky | only:substantial] "
-                "[profile:NAME] [previews]"
-            ),
-            examples=("subscribe at 09:00", "subscribe me weekly monday 08:30 tz mine path:vllm/v1"),
-            notes=(
-                "A weekly digest is about the last seven days. "
-                "`tz mine` uses your own time zone, and `me` sends the digest to you only. `/prdigest schedule` "
-                "opens a form."
-            ),
-            brief="a digest every morning",
-        ),
+        "a digest here every day, or once a week",
+        "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] "
+        "[daily | weekdays | weekly monday] [me] "
+        "[path:… author:… label:… not-author:…] [only:breaking | only:risky | only:substantial] "
+        "[profile:NAME] [previews]",
+        ("subscribe at 09:00", "subscribe me weekly monday 08:30 tz mine path:vllm/v1"),
+        "A weekly digest is about the last seven days. "
+        "`tz mine` uses your own time zone, and `me` sends the digest to you only. `/prdigest schedule` "
+        "opens a form.",
+        brief="a digest every morning",
+        enqueue=_enqueue_subscription,
     ),
     SubscriptionVerb.LIST: Verb(
-        _enqueue_list,
-        WordHelp(
-            "the subscriptions here, with buttons to change them",
-            usage="list",
-            examples=("list",),
-        ),
+        "the subscriptions here, with buttons to change them",
+        "list",
+        ("list",),
+        enqueue=_enqueue_list,
     ),
     SubscriptionVerb.UNSUBSCRIBE: Verb(
-        _enqueue_removal,
-        WordHelp(
-            "end a subscription; posted digests stay",
-            usage="unsubscribe [NUMBER | owner/repo | all]",
-            examples=("unsubscribe", "unsubscribe all"),
-            notes=_WHICH,
-        ),
+        "end a subscription; posted digests stay",
+        "unsubscribe [NUMBER | owner/repo | all]",
+        ("unsubscribe", "unsubscribe all"),
+        _WHICH,
+        enqueue=_enqueue_removal,
         is_listed=False,
     ),
     SubscriptionVerb.PAUSE: Verb(
-        _enqueue_pause,
-        WordHelp(
-            "stop a subscription until you resume it",
-            usage="pause [NUMBER | owner/repo | all]",
-            examples=("pause", "pause all"),
-            notes=_WHICH,
-        ),
+        "stop a subscription until you resume it",
+        "pause [NUMBER | owner/repo | all]",
+        ("pause", "pause all"),
+        _WHICH,
+        enqueue=_enqueue_pause,
         is_listed=False,
     ),
     SubscriptionVerb.SNOOZE: Verb(
-        _enqueue_snooze,
-        WordHelp(
-            "no digest before a day, such as the end of your vacation",
-            usage="snooze [NUMBER | owner/repo | all] until DAY",
-            examples=("snooze until monday", "snooze all until 2w"),
-            notes=f"`2w` is in two weeks. `/prdigest resume` ends it sooner. {_WHICH}",
-        ),
+        "no digest before a day, such as the end of your vacation",
+        "snooze [NUMBER | owner/repo | all] until DAY",
+        ("snooze until monday", "snooze all until 2w"),
+        f"`2w` is in two weeks. `/prdigest resume` ends it sooner. {_WHICH}",
+        enqueue=_enqueue_snooze,
         is_listed=False,
     ),
     SubscriptionVerb.RESUME: Verb(
-        _enqueue_resumption,
-        WordHelp(
-            "continue what is paused or snoozed, with its next digest",
-            usage="resume [NUMBER | owner/repo | all]",
-            examples=("resume", "resume all"),
-            notes=f"Missed digests are not posted. {_WHICH}",
-        ),
+        "continue what is paused or snoozed, with its next digest",
+        "resume [NUMBER | owner/repo | all]",
+        ("resume", "resume all"),
+        f"Missed digests are not posted. {_WHICH}",
+        enqueue=_enqueue_resumption,
         is_listed=False,
     ),
     "test": Verb(
-        _enqueue_preview,
-        WordHelp(
-            "a preview of the digest up to yesterday, visible only to you",
-            usage="test [NUMBER | options of subscribe]",
-            examples=("test", "test path:vllm/v1 only:risky"),
-        ),
+        "a preview of the digest up to yesterday, visible only to you",
+        "test [NUMBER | options of subscribe]",
+        ("test", "test path:vllm/v1 only:risky"),
+        enqueue=_enqueue_preview,
         is_listed=False,
     ),
     "schedule": Verb(
-        _enqueue_form,
-        WordHelp(
-            "a form for a subscription",
-            usage="schedule [NUMBER]",
-            examples=("schedule", "schedule 2"),
-            notes="With a number from `/prdigest list`, it changes that one.",
-        ),
+        "a form for a subscription",
+        "schedule [NUMBER]",
+        ("schedule", "schedule 2"),
+        "With a number from `/prdigest list`, it changes that one.",
+        enqueue=_enqueue_form,
         is_listed=False,
     ),
 }

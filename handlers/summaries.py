@@ -25,7 +25,7 @@ from bot.platform.slack.message_references import find_pull_requests
 from bot.platform.slack.requests import Audience, SlackRequest, restore_bot_text
 from bot.redaction import redact_text
 from handlers import requests
-from handlers.declaration import Command, RequestEnqueuer, RequestWord, WordHelp, make_enqueuer
+from handlers.declaration import Command, RequestEnqueuer, RequestWord, make_enqueuer
 from handlers.intake import handle_command, handle_event, on_click
 from handlers.requests import Payload, read_value
 
@@ -46,20 +46,16 @@ COMMAND = Command(
     trigger_words=("summary", "prsummary"),
     requests=(
         RequestWord(
-            "summary",
-            (SummaryRequest,),
+            "a summary of a pull request, or of several",
+            "35617 | #35617 | owner/repo#35617 | ADDRESS [private]",
+            ("35617", "35617 35618 private"),
+            f"Up to {MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; `private` keeps it to "
+            "yourself.",
+            brief="a summary of that pull request",
+            word="summary",
+            request_types=(SummaryRequest,),
             parse=lambda text, context: SummaryRequest.parse(text, context.repositories),
             enqueue=_ENQUEUE_SUMMARIES,
-            help=WordHelp(
-                "a summary of a pull request, or of several",
-                usage="35617 | #35617 | owner/repo#35617 | ADDRESS [private]",
-                examples=("35617", "35617 35618 private"),
-                notes=(
-                    f"Up to {MAX_PULL_REQUESTS} at a time. Everybody here sees the answer; `private` keeps it to "
-                    "yourself."
-                ),
-                brief="a summary of that pull request",
-            ),
         ),
     ),
     share_action=buttons.SHARE_SUMMARY,

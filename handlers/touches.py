@@ -32,7 +32,7 @@ from bot.features.touches.service import (
 )
 from bot.features.touches.tasks import show_agent_task
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, WordHelp, make_enqueuer
+from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
 from handlers.intake import on_click
 from handlers.requests import Payload, parse_action_time, read_blocks, read_value
 
@@ -61,111 +61,72 @@ def _enqueue_hit_vote(app: App, asker: SlackRequest, click: Payload) -> None:
     record_hit_vote.send_to(app.jobs, asker, vote, parse_action_time(click), read_blocks(click))
 
 
-CONTRACT = SubCommand(
+SUB_COMMAND = SubCommand(
     requests=(
         RequestWord(
-            ContractRequest.kind,
-            (ContractRequest,),
+            "what merges removed, renamed or changed for others",
+            "contract [DAYS] [path:… author:… label:…] [repo:owner/name] [private]",
+            ("contract 7d", "contract yesterday path:vllm/v1"),
+            "It lists names, flags, variables, fields and metrics. Without days: yesterday; up to "
+            f"{MAX_CONTRACT_DAYS} days.",
+            word=ContractRequest.kind,
+            request_types=(ContractRequest,),
             parse=lambda text, context: ContractRequest.parse(text, context.repositories, context.today()),
             enqueue=make_enqueuer(answer_contract, answer_long_contract),
-            help=WordHelp(
-                "what merges removed, renamed or changed for others",
-                usage="contract [DAYS] [path:… author:… label:…] [repo:owner/name] [private]",
-                examples=("contract 7d", "contract yesterday path:vllm/v1"),
-                notes=(
-                    "It lists names, flags, variables, fields and metrics. Without days: yesterday; up to "
-                    f"{MAX_CONTRACT_DAYS} days."
-                ),
-            ),
+        ),
+        RequestWord(
+            "what merges do to your own code",
+            "touches [DAYS | score] [profile:NAME] [private]",
+            ("touches 7d", "touches score"),
+            f"Without days: yesterday; up to {MAX_CONTRACT_DAYS} days. The profile says which code is "
+            "yours. `score` says how accurate the warnings were.",
+            word=TouchesRequest.kind,
+            request_types=(TouchesRequest, TouchScoreRequest),
+            parse=lambda text, context: parse_touches(text, context.today()),
+            enqueue=_enqueue_touches,
+        ),
+        RequestWord(
+            "which merge explains an error",
+            "broke ERROR since DAY [repo:owner/name] [private]",
+            ("broke KeyError: 'x' since 7d", "broke KeyError: 'x' since 4f5c1a9"),
+            "Paste the last line of the error or the whole traceback. `since` takes a day, or the last "
+            f"commit that worked: up to {MAX_BROKE_DAYS} days ago.",
+            word=BrokeRequest.kind,
+            request_types=(BrokeRequest,),
+            parse=lambda text, context: BrokeRequest.parse(text, context.repositories, context.today()),
+            enqueue=make_enqueuer(answer_broke),
+        ),
+        RequestWord(
+            "one page on all that was merged since a day",
+            "since DAY [profile:NAME] [repo:owner/name] [private]",
+            ("since 2026-11-01", "since yesterday profile:NAME"),
+            f"Up to {MAX_SINCE_DAYS} days, from stored summaries.",
+            word=SinceRequest.kind,
+            request_types=(SinceRequest,),
+            parse=lambda text, context: SinceRequest.parse(text, context.repositories, context.today()),
+            enqueue=make_enqueuer(answer_since),
+        ),
+        RequestWord(
+            "what will be removed, and what takes its place",
+            "deprecations [profile:NAME] [repo:owner/name] [private]",
+            ("deprecations", "deprecations profile:NAME"),
+            "With a profile, it shows your lines that use it.",
+            word=DeprecationsRequest.kind,
+            request_types=(DeprecationsRequest,),
+            parse=lambda text, context: DeprecationsRequest.parse(text, context.repositories),
+            enqueue=make_enqueuer(answer_deprecations),
+        ),
+        RequestWord(
+            "what to adapt on the way from a tag or commit to now",
+            "upgrade [TAG | COMMIT] [profile:NAME] [private]",
+            ("upgrade v1.2.0", "upgrade 97f2f160fd profile:NAME"),
+            "Without a tag or commit, it begins at the version that your code pins. Up to "
+            f"{MAX_UPGRADE_DAYS} days.",
+            word=UpgradeRequest.kind,
+            request_types=(UpgradeRequest,),
+            parse=lambda text, context: UpgradeRequest.parse(text),
+            enqueue=make_enqueuer(answer_upgrade),
         ),
     ),
     place=10,
-)
-TOUCHES = SubCommand(
-    requests=(
-        RequestWord(
-            TouchesRequest.kind,
-            (TouchesRequest, TouchScoreRequest),
-            parse=lambda text, context: parse_touches(text, context.today()),
-            enqueue=_enqueue_touches,
-            help=WordHelp(
-                "what merges do to your own code",
-                usage="touches [DAYS | score] [profile:NAME] [private]",
-                examples=("touches 7d", "touches score"),
-                notes=(
-                    f"Without days: yesterday; up to {MAX_CONTRACT_DAYS} days. The profile says which code is "
-                    "yours. `score` says how accurate the warnings were."
-                ),
-            ),
-        ),
-    ),
-    place=20,
-)
-BROKE = SubCommand(
-    requests=(
-        RequestWord(
-            BrokeRequest.kind,
-            (BrokeRequest,),
-            parse=lambda text, context: BrokeRequest.parse(text, context.repositories, context.today()),
-            enqueue=make_enqueuer(answer_broke),
-            help=WordHelp(
-                "which merge explains an error",
-                usage="broke ERROR since DAY [repo:owner/name] [private]",
-                examples=("broke KeyError: 'x' since 7d", "broke KeyError: 'x' since 4f5c1a9"),
-                notes=(
-                    "Paste the last line of the error or the whole traceback. `since` takes a day, or the last "
-                    f"commit that worked: up to {MAX_BROKE_DAYS} days ago."
-                ),
-            ),
-        ),
-    ),
-    place=30,
-)
-
-
-# --- coming back, and moving on
-
-PLANS = SubCommand(
-    requests=(
-        RequestWord(
-            SinceRequest.kind,
-            (SinceRequest,),
-            parse=lambda text, context: SinceRequest.parse(text, context.repositories, context.today()),
-            enqueue=make_enqueuer(answer_since),
-            help=WordHelp(
-                "one page on all that was merged since a day",
-                usage="since DAY [profile:NAME] [repo:owner/name] [private]",
-                examples=("since 2026-11-01", "since yesterday profile:NAME"),
-                notes=f"Up to {MAX_SINCE_DAYS} days, from stored summaries.",
-            ),
-        ),
-        RequestWord(
-            DeprecationsRequest.kind,
-            (DeprecationsRequest,),
-            parse=lambda text, context: DeprecationsRequest.parse(text, context.repositories),
-            enqueue=make_enqueuer(answer_deprecations),
-            help=WordHelp(
-                "what will be removed, and what takes its place",
-                usage="deprecations [profile:NAME] [repo:owner/name] [private]",
-                examples=("deprecations", "deprecations profile:NAME"),
-                notes="With a profile, it shows your lines that use it.",
-            ),
-        ),
-        RequestWord(
-            UpgradeRequest.kind,
-            (UpgradeRequest,),
-            parse=lambda text, context: UpgradeRequest.parse(text),
-            enqueue=make_enqueuer(answer_upgrade),
-            help=WordHelp(
-                "what to adapt on the way from a tag or commit to now",
-                usage="upgrade [TAG | COMMIT] [profile:NAME] [private]",
-                examples=("upgrade v1.2.0", "upgrade 97f2f160fd profile:NAME"),
-                notes=(
-                    "Without a tag or commit, it begins at the version that your code pins. Up to "
-                    f"{MAX_UPGRADE_DAYS} days."
-                ),
-            ),
-        ),
-    ),
-    place=40,
 )

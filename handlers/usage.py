@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.app import App
 from bot.features.usage import UsageRequest, answer_usage
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import RequestWord, SubCommand, WordHelp
+from handlers.declaration import RequestWord, SubCommand
 
 
 def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience: Audience) -> None:
@@ -17,16 +17,14 @@ def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience
 SUB_COMMAND = SubCommand(
     requests=(
         RequestWord(
-            UsageRequest.kind,
-            (UsageRequest,),
+            "what the model cost, and how much of the limits is left",
+            "usage [MONTH]",
+            ("usage", "usage 2026-10"),
+            "Without a month: today and this month. Only you see the answer.",
+            word=UsageRequest.kind,
+            request_types=(UsageRequest,),
             parse=lambda text, context: UsageRequest.parse(text, context.today().date),
             enqueue=enqueue_usage,
-            help=WordHelp(
-                "what the model cost, and how much of the limits is left",
-                usage="usage [MONTH]",
-                examples=("usage", "usage 2026-10"),
-                notes="Without a month: today and this month. Only you see the answer.",
-            ),
         ),
     ),
     place=70,

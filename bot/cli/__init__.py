@@ -30,22 +30,25 @@ from bot.cli.profiles import profile_group
 from bot.cli.touches import broke_command, contract_command, touches_group, upgrade_command
 
 _SECTIONS = (
-    CommandSection("Try", "prdigest demo --open", ("demo",)),
+    CommandSection("Try", "prdigest demo --open", (demo_command,)),
     CommandSection(
         "Read",
         "prdigest digest --repo owner/name --dry-run",
         (
-            "digest", "report", "summary", "risks", "contract", "touches", "broke", "upgrade", "since",
-            "deprecations", "votes",
+            *(digest_command, report_command, summary_command, risks_group, contract_command, touches_group),
+            *(broke_command, upgrade_command, since_command, deprecations_command, votes_command),
         ),
     ),
-    CommandSection("Run", "prdigest run", ("run", "web", "worker", "clock", "mcp")),
+    CommandSection("Run", "prdigest run", (*PROCESS_COMMANDS, mcp_command)),
     CommandSection(
         "Maintain",
         "prdigest doctor",
-        ("doctor", "usage", "env", "manifest", "profile", "backfill", "forget"),
+        (
+            *(doctor_command, usage_command, env_command, manifest_command, profile_group),
+            *(backfill_command, forget_command),
+        ),
     ),
-)  # fmt: skip
+)
 
 
 @click.group(
@@ -58,16 +61,6 @@ _SECTIONS = (
 @click.version_option(package_name="prdigest", prog_name="prdigest")
 def cli() -> None:
     pass
-
-
-for command in (
-    *(demo_command, digest_command, report_command, summary_command, risks_group, contract_command),
-    *(touches_group, broke_command, upgrade_command, since_command, deprecations_command, votes_command),
-    *(*PROCESS_COMMANDS, mcp_command),
-    *(doctor_command, usage_command, env_command, manifest_command, profile_group, backfill_command),
-    forget_command,
-):
-    cli.add_command(command)
 
 
 def run_cli(arguments: list[str] | None = None) -> Any:

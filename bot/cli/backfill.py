@@ -46,7 +46,7 @@ def backfill_command(
     repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
     """Load the history of past days, newest first. Run it again to continue after an interruption."""
-    from bot.features import backfill, renames  # noqa: PLC0415 (they need the app, which takes long to import)
+    from bot.features import backfill, renames  # noqa: PLC0415
 
     # without a terminal there is no bar, and each day is a line of the log
     with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:

@@ -1,4 +1,8 @@
-"""What the commands have in common: options, help in groups, the app of a command, a progress bar."""
+"""What the commands have in common: options, help in groups, the app of a command, a progress bar.
+
+The SDKs take most of a second to import. Help and a mistyped option must not wait for them, so commands import
+what needs them when they run.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +61,7 @@ branch_option = click.option("--branch", help="Branch. Default: the default bran
 class CommandSection:
     title: str
     example: str
-    commands: Sequence[str]
+    commands: Sequence[click.Command]
 
 
 def format_example(command: str) -> str:
@@ -66,22 +70,16 @@ def format_example(command: str) -> str:
 
 
 class GroupedHelp(click.Group):
-    """A group whose help lists its commands in sections, then those that no section names."""
+    """A group of commands in sections, as its help lists them."""
 
-    def __init__(self, *arguments: Any, sections: Sequence[CommandSection] = (), **options: Any) -> None:
-        super().__init__(*arguments, **options)
+    def __init__(self, sections: Sequence[CommandSection], **options: Any) -> None:
+        super().__init__(commands=[each for section in sections for each in section.commands], **options)
         self._sections = sections
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        named = {name for section in self._sections for name in section.commands}
-        others = CommandSection("Other", "", [name for name in self.list_commands(ctx) if name not in named])
-        for section in (*self._sections, others):
-            shown = (self.commands[name] for name in section.commands if name in self.commands)
-            rows = [(each.name or "", each.get_short_help_str(limit=100)) for each in shown if not each.hidden]
-            if rows:
-                title = f"{section.title} (example: {section.example})" if section.example else section.title
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        for section in self._sections:
+            with formatter.section(f"{section.title} (example: {section.example})"):
+                formatter.write_dl([(str(each.name), each.get_short_help_str(100)) for each in section.commands])
 
 
 def make_clone_option(name: str, what: str, metavar: str = "CLONE") -> Callable[[F], F]:
@@ -122,7 +120,6 @@ def choose_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
 @contextmanager
 def open_command_app(level: str = "WARNING") -> Iterator[App]:
     """Yield what one command builds its services on, and close it at its end. Raises ConfigurationError."""
-    # the SDKs take most of a second to import; help, the demo and a mistyped option must not wait for them
     from bot.app import open_app  # noqa: PLC0415
     from bot.platform import costs, deadlines  # noqa: PLC0415
 

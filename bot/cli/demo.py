@@ -60,7 +60,6 @@ def demo_command(
     _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
     if with_profile and (is_text or is_live):
         raise UsageError("--profile adds a team to the sample day in Slack: leave out --text and --live.")
-    # what follows takes most of a second to import; help must not wait for it
     if is_text:
         from bot.demo.text_demo import render_demo  # noqa: PLC0415
 

@@ -131,7 +131,7 @@ def digest_command(
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
         app.ownership.claim_store()
-        from bot.features.renames import follow_renames  # noqa: PLC0415 (it needs the app)
+        from bot.features.renames import follow_renames  # noqa: PLC0415
         from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415
 
         follow_renames(app)
@@ -154,7 +154,6 @@ def summary_command(pull_request: str, repo: str | None, *, as_json: bool) -> No
     with open_command_app() as app:
         default = find_repository(app.settings, repo)
         reference = parse_reference(pull_request, default, app.settings.github_web_url)
-        # what asks nobody imports no client of the store
         from bot.features.summaries.service import build_entry, refresh_summary  # noqa: PLC0415
 
         pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
@@ -173,7 +172,6 @@ class _DigestSelection(NamedTuple):
 def _parse_selection(
     settings: Settings, repo: str | None, date: str, timezone: str | None, name: str | None
 ) -> _DigestSelection:
-    # it imports the clients of GitHub and the store; help must not wait for them
     from bot.connections.sources import get_display_name  # noqa: PLC0415
 
     repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
@@ -198,7 +196,6 @@ def _check_report_options(since: str | None, until: str | None, out: Path | None
 
 def _write_reports(app: App, first: _DigestSelection, until: str | None, out: Path, *, again: bool) -> None:
     """Write the reports from a day on. Raises UsageError, and PrdigestError if a day could not be made."""
-    # it imports the SDKs, which takes most of a second; help must not wait for them
     from bot.features.report.service import write_reports  # noqa: PLC0415
 
     zone = first.day.zone
@@ -219,7 +216,6 @@ def _write_reports(app: App, first: _DigestSelection, until: str | None, out: Pa
 
 
 def _build_digest(app: App, selection: _DigestSelection, use: Literal["REPORT", "TERMINAL"]) -> Digest:
-    # it imports the SDKs, which takes most of a second; help must not wait for them
     from bot.features.digest.service import DigestUse, build_digest  # noqa: PLC0415
 
     _note_missing_model(app)
@@ -257,7 +253,6 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
     with open_command_app() as app:
         repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
         request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
-        # what asks nobody imports no client of the store
         from bot.features.risks.service import score_lists  # noqa: PLC0415
 
         score = score_lists(app, request.repository, request.span)
@@ -276,7 +271,6 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
 def since_command(day: str, repo: str | None, timezone: str | None, profile: str) -> None:
     """Print one page on all that was merged since DAY, from what was read before. No model is asked."""
     with open_command_app() as app:
-        # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.features.digest.since import build_since_page, render_since  # noqa: PLC0415
         from bot.features.touches.service import find_profile  # noqa: PLC0415
 

@@ -34,7 +34,6 @@ def doctor_command(*, with_paths: bool, for_scripts: bool) -> None:
 
     It works before the first start too. The exit code is 1 if there is something to fix.
     """
-    # the SDKs take most of a second to import; help and a mistyped option must not wait for them
     from bot.doctor.checkup import run_checks  # noqa: PLC0415
     from bot.doctor.settings import list_default_paths  # noqa: PLC0415
 
@@ -57,7 +56,7 @@ def doctor_command(*, with_paths: bool, for_scripts: bool) -> None:
 @json_option
 def usage_command(month: str | None, *, for_scripts: bool) -> None:
     """Print what model calls cost, what for, and how much of the limits is left. The last 13 months are kept."""
-    from bot.features import usage as report  # noqa: PLC0415 (it needs the app, which takes long to import)
+    from bot.features import usage as report  # noqa: PLC0415
     from bot.platform.slack.terminal import format_message  # noqa: PLC0415
 
     with open_command_app() as app:
@@ -114,7 +113,6 @@ def forget_command(user: str | None, channel: str | None, *, is_confirmed: bool)
     if channel and not is_channel_id(channel):
         raise UsageError("--channel takes the id of a channel: C0123ABCD, at the bottom of its About tab.")
     with open_command_app() as app:
-        # they import the SDKs, which takes most of a second; help must not wait for them
         from bot.features import import_features  # noqa: PLC0415
         from bot.features.forget import carry_out, plan_channel, plan_user  # noqa: PLC0415
 
@@ -150,7 +148,6 @@ def votes_command() -> None:
     """Print the votes on answers as lines of JSON."""
     count = 0
     with open_command_app() as app:
-        # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.features.questions.votes import format_vote, iterate_votes  # noqa: PLC0415
 
         for vote in iterate_votes(app):

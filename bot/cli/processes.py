@@ -68,7 +68,6 @@ def mcp_command(*, over_http: bool) -> None:
     with open_command_app("INFO") as app:
         settings = app.settings
         token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
-        # they import the SDKs, which takes most of a second; help and a missing token must not wait for them
         from bot.features.renames import follow_renames  # noqa: PLC0415
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
         from bot.mcp.http import HttpServer  # noqa: PLC0415

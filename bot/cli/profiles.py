@@ -92,7 +92,6 @@ def add_command(
         raise UsageError("Name what to add: either --repo owner/name or --file FILE.")
     profile = _read_profile(file) if file else None
     with open_command_app() as app:
-        # it imports the SDKs, which takes most of a second; help must not wait for them
         from bot.features.profiles.service import ProfileEntry  # noqa: PLC0415
         from bot.features.renames import follow_renames  # noqa: PLC0415
         from bot.features.touches.upkeep import add_profile  # noqa: PLC0415

@@ -71,6 +71,7 @@ SAMPLE_ABOUT = About(
 
 TEAM_ABOUT = replace(
     SAMPLE_ABOUT,
+    command="prdigest demo --profile",
     facts=(
         Fact(
             "A team",
@@ -97,7 +98,7 @@ def build_live_about(repository: Repository, provider: ModelProvider, *, has_mod
     without_model = f"without a model: {provider.key_variable} is not set, so summaries contain facts only"
     written = f" Summaries and answers come from {provider.name}, with your settings."
     return About(
-        **_COMMON_TEXTS,
+        **{**_COMMON_TEXTS, "command": f"prdigest demo --live --repo {repository}"},
         line=(
             f"Live: {repository}, with GitHub{f' and {provider.name}' if has_model else f', {without_model}'}. "
             "Only Slack is local."

@@ -86,6 +86,15 @@ def list_suggestions() -> Iterator[str]:
 SUGGESTIONS = [each for each in dict.fromkeys(list_suggestions()) if each not in NOT_ASKED]
 
 
+def test_a_page_names_the_command_that_started_it() -> None:
+    abouts = (SAMPLE_ABOUT, TEAM_ABOUT, build_live_about(VLLM, CLAUDE, has_model=True))
+    assert [each.command for each in abouts] == [
+        "prdigest demo",
+        "prdigest demo --profile",
+        f"prdigest demo --live --repo {VLLM}",
+    ]
+
+
 def test_suggestions_are_found() -> None:
     assert len(SUGGESTIONS) > 18
     assert {"Does #35617 change a default?", "Where do we use it?", "which of these touch ROCm?"} <= {*SUGGESTIONS}

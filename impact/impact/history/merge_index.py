@@ -4,8 +4,8 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
 from itertools import islice
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from impact.errors import attempt
@@ -77,7 +77,7 @@ class MergeIndex(Generic[M]):
     def _list_before(self, key: str, by: WrittenMerge) -> tuple[M, ...]:
         pulls = self._by_title.get(key, ())
         # a bot may use the same title very often: the last few are enough
-        count = bisect_left(pulls, by.merge_time, key=_get_merge_time)
+        count = bisect_left(pulls, by.merge_time, key=attrgetter("merge_time"))
         return tuple(pulls[max(0, count - _MAX_SAME_TITLE) : count])
 
     def _find_by_beginning(self, key: str, by: WrittenMerge) -> tuple[M, ...]:
@@ -93,7 +93,3 @@ class MergeIndex(Generic[M]):
         candidates = self._by_commit.get(commit[:_MIN_HASH_LENGTH], ())
         matches = [pull for pull in candidates if (pull.merge_commit or "").startswith(commit)]
         return matches[0] if len(matches) == 1 else None
-
-
-def _get_merge_time(pull: WrittenMerge) -> datetime:
-    return pull.merge_time

@@ -71,19 +71,17 @@ def _build_merge(commit: TreeCommit, reference: _MergeReference, repository: Rep
 
 def detect_repository(messages: Iterable[str]) -> Repository | None:
     """Return the repository that most reverts and merges name, for a clone of no GitHub origin."""
-    counts = Counter(
-        match["repository"] for message in messages if (match := _REPOSITORY_REFERENCE.search(message))
-    )
-    for name, _ in counts.most_common(1):
-        with suppress(UsageError):
-            return Repository.parse(name)
-    return None
+    found = map(_REPOSITORY_REFERENCE.search, messages)
+    return _parse_most_common(match["repository"] for match in found if match)
 
 
 def detect_reference(messages: Iterable[str]) -> Repository | None:
     """Return the repository whose pull requests most messages refer to, None if there is no valid one."""
-    counts = Counter(name for message in messages for name in set(_REFERENCE.findall(message)))
-    for name, _ in counts.most_common(1):
+    return _parse_most_common(name for message in messages for name in set(_REFERENCE.findall(message)))
+
+
+def _parse_most_common(names: Iterable[str]) -> Repository | None:
+    for name, _ in Counter(names).most_common(1):
         with suppress(UsageError):
             return Repository.parse(name)
     return None

@@ -11,7 +11,7 @@ from impact.history.merge_index import M
 from impact.history.merges import WrittenMerge
 from impact.history.repairs import find_repairs
 from impact.history.revert_index import RevertIndex
-from impact.history.reverts import Revert, list_reverted_numbers, select_standing
+from impact.history.reverts import list_reverted_numbers, select_standing
 
 M_co = TypeVar("M_co", bound=WrittenMerge, covariant=True)
 
@@ -51,11 +51,10 @@ def find_outcomes(index: RevertIndex[M]) -> tuple[MergeOutcome[M], ...]:
     by_number, reverts = index.merges.by_number, index.reverts
     held = frozenset(select_standing(reverts, by_number.values()))
     gone = list_reverted_numbers(held)
+    kinds = (OutcomeKind.REVERTED, OutcomeKind.PARTLY)
     reverted = (
-        MergeOutcome(
-            by_number[revert.number], by_number[revert.by], _classify_revert(revert), stands=revert in held
-        )
-        for revert in reverts
+        MergeOutcome(by_number[each.number], by_number[each.by], kinds[each.is_partial], stands=each in held)
+        for each in reverts
     )
     repaired = (
         MergeOutcome(by_number[repair.number], by_number[repair.by], OutcomeKind.REPAIRED)
@@ -63,7 +62,3 @@ def find_outcomes(index: RevertIndex[M]) -> tuple[MergeOutcome[M], ...]:
         if gone.isdisjoint((repair.number, repair.by))
     )
     return (*reverted, *repaired)
-
-
-def _classify_revert(revert: Revert) -> OutcomeKind:
-    return OutcomeKind.PARTLY if revert.is_partial else OutcomeKind.REVERTED

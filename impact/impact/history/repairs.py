@@ -84,9 +84,9 @@ class Repair:
 
 def find_repairs(index: RevertIndex[M]) -> tuple[Repair, ...]:
     """Find the repairs of earlier merges in the index, no reverts, in linear time but for a sort."""
-    pulls = index.merges.by_number.values()
-    causes = ((pull, attempt(f"#{pull.number}", _find_causes, pull, index) or ()) for pull in pulls)
-    return tuple(Repair(number, pull.number) for pull, numbers in causes for number in sorted(numbers))
+    by_number = index.merges.by_number
+    causes = ((by, attempt(f"#{by}", _find_causes, pull, index) or ()) for by, pull in by_number.items())
+    return tuple(Repair(number, by) for by, numbers in causes for number in sorted(numbers))
 
 
 def _find_causes(pull: M, index: RevertIndex[M]) -> set[int]:

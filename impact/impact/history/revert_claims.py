@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from impact.history.mentions import Extent, Mention, Statement, compile_verb, find_statements, parse_statement
 from impact.history.merges import WrittenMerge
@@ -57,7 +57,7 @@ _UNDONE_IN_BRANCH = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RevertClaim:
     """The claim of a pull request to revert others: by number or commit, or by one of several titles.
 
@@ -76,43 +76,31 @@ class RevertClaim:
         """Whether it says that it reverts another, without ``possible``, which these commits alone decide."""
         return bool(self.exact or self.titles)
 
-
-NO_CLAIM = RevertClaim()
-
-
-@dataclass(slots=True)
-class _ClaimParts:
-    exact: list[tuple[Mention, bool]] = field(default_factory=list)
-    possible: list[tuple[Mention, bool]] = field(default_factory=list)
-    titles: tuple[str, ...] = ()
-    planned: set[Mention] = field(default_factory=set)
-    is_partial: bool = False
-
     def add_statement(self, stated: Statement | None) -> None:
         if stated and stated.extent is Extent.PLANNED:
-            self.planned.update(stated.mentions)
+            self.planned |= set(stated.mentions)
         elif stated:
-            self.exact += [(mention, stated.extent is Extent.PART) for mention in stated.mentions]
+            self.exact += tuple((mention, stated.extent is Extent.PART) for mention in stated.mentions)
 
 
 def parse_claim(pull: WrittenMerge) -> RevertClaim:
     """Return the claim of all texts; empty for a reland and the end of a temporary change. An index reads once."""
     if not any(_REVERT_HINT.search(text) for text in (pull.title, pull.body, pull.commit_message)):
-        return NO_CLAIM
-    claim = _ClaimParts()
+        return RevertClaim()
+    claim = RevertClaim()
     if is_reland_title(pull.title) or not _read_title(claim, pull.title):
-        return NO_CLAIM
+        return RevertClaim()
     if _REVERT_HINT.search(pull.body):
         for stated in find_statements(extract_prose(pull.body), _REVERT_VERB):
             claim.add_statement(stated)
     _read_message(claim, pull.commit_message)
     button = _REVERT_BUTTON_BRANCH.match(pull.commit_message)
     if button and _REVERT_HINT.search(pull.title):
-        claim.exact.append((Mention(number=int(button[1])), claim.is_partial))
-    planned = frozenset(_remove_own_repository(mention, pull) for mention in claim.planned)
+        claim.exact += ((Mention(number=int(button[1])), claim.is_partial),)
+    claim.planned = frozenset(_remove_own_repository(mention, pull) for mention in claim.planned)
     named = ((_remove_own_repository(mention, pull), part) for mention, part in claim.exact)
-    exact = tuple(each for each in named if not each[0].repository and each[0] not in planned)
-    return RevertClaim(exact, tuple(claim.possible), claim.titles, planned, claim.is_partial)
+    claim.exact = tuple(each for each in named if not each[0].repository and each[0] not in claim.planned)
+    return claim
 
 
 def _remove_own_repository(mention: Mention, pull: WrittenMerge) -> Mention:
@@ -120,7 +108,7 @@ def _remove_own_repository(mention: Mention, pull: WrittenMerge) -> Mention:
     return Mention(mention.number, mention.commit) if is_own and mention.web in ("", pull.web) else mention
 
 
-def _read_title(claim: _ClaimParts, title: str) -> bool:
+def _read_title(claim: RevertClaim, title: str) -> bool:
     """Add the claims of a title; return False if it ends something temporary, which overrides all else."""
     match = _REVERT_TITLE.match(title) or _TAGGED_TITLE.match(title)
     if not match:
@@ -139,7 +127,7 @@ def _read_title(claim: _ClaimParts, title: str) -> bool:
     return not (other and other["planned"])
 
 
-def _read_quoted(claim: _ClaimParts, text: str) -> None:
+def _read_quoted(claim: RevertClaim, text: str) -> None:
     """Add what ``"A"`` or ``"A" and "B"`` claims, with quotation marks that are nested or never close."""
     inside, closing = text[1:], _CLOSING_QUOTES[text[0]]
     last = max(inside.rfind(mark) for mark in closing)
@@ -147,12 +135,12 @@ def _read_quoted(claim: _ClaimParts, text: str) -> None:
     claim.is_partial |= bool(_PARTIAL_AFTER_QUOTE.search(behind))
     claim.titles = tuple(dict.fromkeys((quoted.strip(), inside.strip())))
     if merge := _MERGE_TITLE.match(inside):
-        claim.exact.append((Mention(number=int(merge[1])), claim.is_partial))
+        claim.exact += ((Mention(number=int(merge[1])), claim.is_partial),)
     if _AFTER_QUOTE.match(behind):
         claim.add_statement(parse_statement(f" {behind.lstrip(' ([')}", 0, is_part=claim.is_partial))
 
 
-def _read_later_parts(claim: _ClaimParts, title: str) -> None:
+def _read_later_parts(claim: RevertClaim, title: str) -> None:
     """Add the claims of a later part, as in ``Fix the counter and revert #5``: only direct objects count."""
     for match in _LATER_PART.finditer(title):
         part = bool(match["part"])
@@ -164,7 +152,7 @@ def _read_later_parts(claim: _ClaimParts, title: str) -> None:
         claim.add_statement(stated if stated and (part or stated.extent is not Extent.PART) else None)
 
 
-def _read_message(claim: _ClaimParts, message: str) -> None:
+def _read_message(claim: RevertClaim, message: str) -> None:
     if not _REVERT_HINT.search(message):
         return
     text = extract_prose(message)
@@ -173,7 +161,7 @@ def _read_message(claim: _ClaimParts, message: str) -> None:
     for match in _MESSAGE_VERB.finditer(text):
         stated = parse_statement(text, match.end())
         if stated and stated.mentions[0].commit and "\n- " in text:
-            claim.possible += [(mention, False) for mention in stated.mentions]
+            claim.possible += tuple((mention, False) for mention in stated.mentions)
         else:
             claim.add_statement(stated)
 

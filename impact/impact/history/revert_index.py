@@ -11,7 +11,7 @@ from impact.errors import attempt
 from impact.history.mentions import Mention
 from impact.history.merge_index import M, MergeIndex, build_numbered_title_key, build_title_key
 from impact.history.merges import WrittenMerge
-from impact.history.revert_claims import NO_CLAIM, RevertClaim, parse_claim
+from impact.history.revert_claims import RevertClaim, parse_claim
 from impact.history.reverts import Revert
 from impact.text.description import extract_prose
 
@@ -45,7 +45,8 @@ class RevertIndex(Generic[M]):
         self.merges = MergeIndex(pulls)
         by_number = self.merges.by_number
         self._claims = {
-            n: claims.get(n) or attempt(f"#{n}", parse_claim, each) or NO_CLAIM for n, each in by_number.items()
+            n: claims.get(n) or attempt(f"#{n}", parse_claim, each) or RevertClaim()
+            for n, each in by_number.items()
         }
         self._by = {n: attempt(f"#{n}", self._find_reverts_by, pull) or () for n, pull in by_number.items()}
 
@@ -87,7 +88,11 @@ class RevertIndex(Generic[M]):
 
     def _is_temporary(self, number: int) -> bool:
         """Return whether a change calls itself temporary. A revert never counts: its revert is a reland."""
-        return _says_temporary(self.merges.by_number[number]) and not self.is_revert(number)
+        pull = self.merges.by_number[number]
+        says_so = _TEMPORARY_TITLE.search(pull.title) or (
+            _TEMPORARY_HINT.search(pull.body) and _TEMPORARY_BODY.search(extract_prose(pull.body))
+        )
+        return bool(says_so) and not self.is_revert(number)
 
 
 def _find_titled(
@@ -115,10 +120,3 @@ def _resolve_title(title: str, by: WrittenMerge, earlier: MergeIndex[M], exact: 
     if numbered:
         return numbered if build_title_key(numbered.title) == build_title_key(title) else None
     return like[0] if len(like) == 1 else None
-
-
-def _says_temporary(pull: WrittenMerge) -> bool:
-    says_so = _TEMPORARY_TITLE.search(pull.title) or (
-        _TEMPORARY_HINT.search(pull.body) and _TEMPORARY_BODY.search(extract_prose(pull.body))
-    )
-    return bool(says_so)

@@ -17,17 +17,10 @@ from bot.platform.slack.answers import Answer
 from bot.platform.slack.messages import Post
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import Command, RequestEnqueuer, RequestWord, SubCommand, Verb, WordHelp, make_enqueuer
+from handlers.declaration import Command, RequestEnqueuer, RequestWord, SubCommand, Verb, make_enqueuer
 from impact.repository import Repository
 
 SHARE = "share_toy"
-HELP = WordHelp(
-    "a ball that rolls",
-    usage="TOY [private]",
-    examples=("ball", "doll private"),
-    notes="`private` is for you alone.",
-    brief="a ball",
-)
 
 
 # the request, as in rules of bot/features
@@ -88,12 +81,23 @@ def _parse(text: str, context: ParseContext) -> ToyRequest:
 
 
 _ENQUEUE: RequestEnqueuer[ToyRequest] = make_enqueuer(ANSWER_TOY)
+TOY = RequestWord(
+    "a ball that rolls",
+    "TOY [private]",
+    ("ball", "doll private"),
+    "`private` is for you alone.",
+    brief="a ball",
+    word="toy",
+    request_types=(ToyRequest,),
+    parse=_parse,
+    enqueue=_ENQUEUE,
+)
 COMMAND = Command(
     name="/prtoy",
     description="Play with a toy",
     hint="ball | private | help",
     trigger_words=("toy", "prtoy"),
-    requests=(RequestWord("toy", (ToyRequest,), _parse, _ENQUEUE, HELP),),
+    requests=(TOY,),
     share_action=SHARE,
     needs_text=True,
 )
@@ -109,6 +113,6 @@ def _kick(app: App, asker: SlackRequest, _: str) -> None:
 
 
 SUB_COMMAND = SubCommand(
-    requests=(RequestWord(BALL, (ToyRequest,), _parse, _ENQUEUE, replace(HELP, usage="ball [private]")),),
-    verbs={KICK: Verb(_kick, WordHelp("kicks it", usage="kick [far]", examples=("kick", "kick far")))},
+    requests=(replace(TOY, word=BALL, usage="ball [private]"),),
+    verbs={KICK: Verb("kicks it", "kick [far]", ("kick", "kick far"), enqueue=_kick)},
 )
