@@ -26,8 +26,8 @@ from bot.platform.cleaning import clean_code
 from bot.platform.git.reading import open_clone_trees
 from bot.settings.values import parse_slack_ids
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.tree_scan import ScanSource, scan_tree
-from impact.git.working_tree import find_head, read_working_tree
+from impact.clones.tree_scan import scan_tree
+from impact.git.working_tree import read_working_tree
 from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual
 from impact.profile.models import Profile
 from impact.profile.names import parse_profile_name
@@ -217,13 +217,12 @@ def scan_command(
     """
     check_writable(out)
     rules = _read_manual(manual)
-    source = ScanSource(name or path.resolve().name, str(path), find_head(path), packages)
     files, kept = read_working_tree(path, clean_code), find_kept_readings(os.environ)
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
         show = stack.enter_context(show_progress_bar("file", "Files"))
         now = get_current_time()
-        scan = scan_tree(source, files, now, upstream=trees, manual=rules, progress=show, kept=kept)
+        scan = scan_tree(path, name, packages, files, now, upstream=trees, manual=rules, progress=show, kept=kept)
     if out:
         is_yaml = out.suffix in (".yaml", ".yml")
         write_text(out, view.format_profile_yaml(scan.profile) if is_yaml else dump_profile(scan.profile))

@@ -23,7 +23,7 @@ from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.commit_judge import CommitJudge, DownstreamTree, explain_uses, name_clone, select_uses
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.tree_scan import ScanSource, ignore_progress, read_tree, scan_clone, scan_tree
+from impact.clones.tree_scan import ignore_progress, read_tree, scan_clone, scan_tree
 from impact.clones.upstream_line import select_dates
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
@@ -31,7 +31,7 @@ from impact.errors import ImpactError, UsageError
 from impact.evaluation.adaptations import parse_truth
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import open_clone_trees
-from impact.git.working_tree import find_head, read_text, read_working_tree
+from impact.git.working_tree import read_text, read_working_tree
 from impact.profile.manual import parse_manual
 from impact.profile.models import Profile, Use, UseKind
 from impact.profile.profile_json import dump_profile, parse_profile
@@ -152,10 +152,9 @@ def print_scan(
         chosen = packages or (CloneUpgradeReader(trees).detect_packages(HEAD) if trees else ())
         if not chosen:
             raise UsageError("No package of upstream: pass --package or --upstream.")
-        source = ScanSource(name or path.resolve().name, str(path), find_head(path), chosen)
         rules = parse_manual(read_text(manual)) if manual else None
         files, kept = read_working_tree(path), find_kept_readings(os.environ)
-        scan = scan_tree(source, files, datetime.now(UTC), upstream=trees, manual=rules, kept=kept)
+        scan = scan_tree(path, name, chosen, files, datetime.now(UTC), upstream=trees, manual=rules, kept=kept)
     click.echo(dump_profile(scan.profile))
     if scan.link:
         click.echo(scan.link, err=True)

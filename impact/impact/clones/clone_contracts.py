@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
@@ -35,7 +35,7 @@ from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.history.merge_messages import sort_merges
 from impact.history.revert_index import RevertIndex
-from impact.history.reverts import Revert, select_standing
+from impact.history.reverts import select_standing
 from impact.python.models import ModuleOutline
 from impact.python.outline import build_outline
 from impact.repository import Repository
@@ -195,11 +195,5 @@ def read_clone_contracts(
         for contract, merge in zip(extract_contracts(trees, merges, progress, kept), merges, strict=True)
     ]
     known = None if upstream.repository == UNKNOWN_REPOSITORY else upstream.repository
-    reverts = _find_reverts([merge.commit for merge in upstream.merges.values()], upstream.repository)
-    return CloneContracts(known, tuple(contracts), reverts)
-
-
-def _find_reverts(commits: Iterable[TreeCommit], repository: Repository) -> tuple[Revert, ...]:
-    """Return the reverts among merges that hold, by what their messages say."""
-    merges = sort_merges(commits, repository).merges
-    return select_standing(RevertIndex(merges).reverts, merges)
+    named = sort_merges((merge.commit for merge in merges), upstream.repository).merges
+    return CloneContracts(known, tuple(contracts), select_standing(RevertIndex(named).reverts, named))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, time, timedelta
 
 from impact.clones.replay_cache import UpstreamTree
+from impact.clones.tree_scan import ProgressCallback
 from impact.clones.upstream_line import detect_upstream, read_versions
 from impact.contract.extraction import MergeFacts, extract_contract, list_unread
 from impact.contract.models import MergeContract
@@ -21,7 +22,6 @@ from impact.text.strings import quote_input
 from impact.touches.breakage.relevance import RelevanceFilter
 from impact.touches.breakage.suspects import SuspectRange
 
-ProgressCallback = Callable[[int, int], None]
 HEAD = "HEAD"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -48,7 +48,9 @@ def read_contracts(
     Those of merges that can't have to do with the error stay empty: to read one takes as long as to filter fifty.
     """
     commits = list(trees.iterate_commits(line))
-    merges = _list_merges(trees, commits)
+    named = sort_merges(commits, detect_upstream(trees, commits))
+    # direct commits have negative numbers
+    merges = {merge.merge_commit: merge for merge in (*named.merges, *named.direct)}
     parents = {commit.sha: commit.parent for commit in line}
     tree = UpstreamTree(trees)
     contracts = []
@@ -104,9 +106,3 @@ def _read_contract(
     return MergeContract(
         facts.number, facts.commit, facts.merged_at, facts.title, files=commit.paths, unread=unread
     )
-
-
-def _list_merges(trees: CloneTrees, commits: Sequence[TreeCommit]) -> dict[str, ClonedMerge]:
-    """Return the merge of each commit by its hash; direct commits have negative numbers."""
-    named = sort_merges(commits, detect_upstream(trees, commits))
-    return {merge.merge_commit: merge for merge in (*named.merges, *named.direct)}

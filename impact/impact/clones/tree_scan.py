@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 
 from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay_cache import UpstreamTree
 from impact.errors import UsageError
 from impact.git.clone_trees import CloneTrees
+from impact.git.working_tree import find_head
 from impact.profile.file_uses import FileUses, is_scanned, scan_file
 from impact.profile.linking import link_profile
 from impact.profile.manual import ManualFile, apply_manual
@@ -37,16 +39,6 @@ def ignore_progress(_done: int, _all: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class ScanSource:
-    """What is scanned: its name, where it is, its commit if it has one, and the packages of upstream."""
-
-    name: str
-    place: str
-    commit: str
-    packages: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class TreeScan:
     """The profile of a tree. ``link`` says in a sentence to which commit of upstream it is linked; else empty.
 
@@ -60,7 +52,9 @@ class TreeScan:
 
 
 def scan_tree(
-    source: ScanSource,
+    folder: Path,
+    name: str | None,
+    packages: Sequence[str],
     files: Iterable[SourceFile],
     scanned_at: datetime,
     *,
@@ -69,17 +63,18 @@ def scan_tree(
     progress: ProgressCallback = ignore_progress,
     kept: KeptReadings | None = None,
 ) -> TreeScan:
-    """Return the profile of the files of a tree, linked to the commit of a clone that the tree pins.
+    """Return the profile of the files of a folder, linked to the commit of a clone that they pin.
 
-    Where the clone has no such commit, or the tree pins none, its newest one is used. ``progress`` is called with
-    the files that are read, and 0 as nobody knows how many there are.
+    Where the clone has no such commit, or they pin none, its newest one is used. ``progress`` is called with the
+    files that are read, and 0 as nobody knows how many there are. The default ``name`` is the folder's.
 
     Raises:
         UsageError: the clone has no commits.
     """
     told = (file for file in files if is_scanned(file.path) and file.problem not in _SILENT)
-    scans = _scan_files(told, source.packages, lambda done: progress(done, 0), kept)
-    profile = build_profile(source.name, source.place, source.commit, scanned_at, source.packages, scans)
+    scans = _scan_files(told, packages, lambda done: progress(done, 0), kept)
+    name = name or folder.resolve().name
+    profile = build_profile(name, str(folder), find_head(folder), scanned_at, packages, scans)
     scan = _link(profile, upstream) if upstream is not None else TreeScan(profile)
     return replace(scan, profile=apply_manual(scan.profile, manual)) if manual else scan
 
@@ -95,9 +90,11 @@ def _link(profile: Profile, upstream: CloneTrees) -> TreeScan:
     else:
         unknown = f"pins {quote_input(pin)}, which the clone lacks" if pin else "pins no commit or version of it"
         link = f"Linked to upstream's newest commit, {newest[:10]}: the tree {unknown}."
-    linked = link_profile(profile, _open_index(upstream, commit or newest))
-    gone = tuple(_list_gone(linked, _open_index(upstream, newest)))
-    return TreeScan(linked, link, newest, gone)
+    tree = UpstreamTree(upstream)
+    tree.move_to(commit or newest)
+    linked = link_profile(profile, UpstreamIndex(tree.load_outline))
+    tree.move_to(newest)
+    return TreeScan(linked, link, newest, tuple(_list_gone(linked, UpstreamIndex(tree.load_outline))))
 
 
 def find_pin(profile: Profile, upstream: CloneTrees, line: Set[str]) -> tuple[str, str]:
@@ -163,7 +160,13 @@ def _scan_files(
         # a small tree is read as quickly
         store = kept if done or len(some) == _STEP else None
         known = store.scans.load(list(some)) if store else {}
-        fresh = {name: _scan_file(file, packages) for name, file in some.items() if name not in known}
+        fresh = {
+            name: FileUses(file.path, problem=str(file.problem))
+            if file.problem
+            else scan_file(file.path, file.text, packages)
+            for name, file in some.items()
+            if name not in known
+        }
         if store and fresh:
             store.scans.keep(fresh)
         yield from (known.get(name) or fresh[name] for name in some)
@@ -175,15 +178,3 @@ def _name_content(file: SourceFile, packages: Sequence[str]) -> str:
     """Return what stands for all that a scan of a file depends on."""
     parts = (file.path, str(file.problem), ",".join(packages), file.text)
     return hashlib.blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=20).hexdigest()
-
-
-def _scan_file(file: SourceFile, packages: Sequence[str]) -> FileUses:
-    if file.problem:
-        return FileUses(file.path, problem=str(file.problem))
-    return scan_file(file.path, file.text, packages)
-
-
-def _open_index(upstream: CloneTrees, commit: str) -> UpstreamIndex:
-    tree = UpstreamTree(upstream)
-    tree.move_to(commit)
-    return UpstreamIndex(tree.load_outline)

@@ -11,8 +11,7 @@ from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.history.merge_messages import detect_reference, detect_repository, parse_merge_message
 from impact.repository import Repository
-from impact.source.models import SourceFile
-from impact.source.trees import BlobVersion, LineCommit, TreeCommit
+from impact.source.trees import LineCommit, TreeCommit
 from impact.text.strings import collapse_lines
 
 # stands for the repository of a clone that does not say where it comes from
@@ -100,14 +99,11 @@ def read_versions(trees: CloneTrees, commit: TreeCommit) -> Iterator[FileVersion
     """Yield both versions of each changed file that may hold what others depend on."""
     changes = [change for change in commit.changes if is_relevant(change.path)]
     for change in changes[:_MAX_FILES]:
-        yield FileVersions(_read_side(trees, change.old), _read_side(trees, change.new))
+        old, new = (trees.read_file(side) if side else None for side in (change.old, change.new))
+        yield FileVersions(old, new)
 
 
 def is_relevant(path: str) -> bool:
     """Return whether a file may hold what others depend on, by its name."""
     name = PurePosixPath(path)
     return name.suffix in _SUFFIXES or name.name.startswith(_NAMES)
-
-
-def _read_side(trees: CloneTrees, version: BlobVersion | None) -> SourceFile | None:
-    return trees.read_file(version) if version else None

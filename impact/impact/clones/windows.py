@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
-import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import cache
@@ -13,6 +10,7 @@ from itertools import islice, pairwise
 
 from impact.clones.upstream_line import select_dates, select_range
 from impact.errors import UsageError
+from impact.evaluation.adaptations import read_rows
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.profile.scanned import FileText
@@ -58,8 +56,9 @@ def list_weekly_windows(lines: Lines, dates: EvaluationWindow, others: Iterable[
     Raises UsageError: the downstream has no commit before the first week.
     """
     windows, gone = [], set(others)
-    for begin, end in _divide_weeks(dates):
-        week = EvaluationWindow(begin, end)
+    for day in range(0, (dates.until - dates.since).days + 1, _WEEK.days):
+        begin = dates.since + timedelta(day)
+        week = EvaluationWindow(begin, min(begin + _WEEK - timedelta(days=1), dates.until))
         merges = tuple(commit.sha for commit in select_dates(lines.upstream, week) if commit.sha not in gone)
         before = find_before(lines.upstream, week.start)
         downstream = find_before(lines.downstream, week.start)
@@ -70,13 +69,6 @@ def list_weekly_windows(lines: Lines, dates: EvaluationWindow, others: Iterable[
         later = find_before(lines.downstream, week.start + _ADAPTING_TIME)
         windows.append(ReplayWindow(str(begin), merges, before.sha, downstream.sha, (later or downstream).sha))
     return windows
-
-
-def _divide_weeks(dates: EvaluationWindow) -> Iterator[tuple[dt.date, dt.date]]:
-    begin = dates.since
-    while begin <= dates.until:
-        yield begin, min(begin + _WEEK - timedelta(days=1), dates.until)
-        begin += _WEEK
 
 
 def find_before(line: Sequence[LineCommit], instant: datetime) -> LineCommit | None:
@@ -95,10 +87,7 @@ class PinChange:
 
 def parse_windows(text: str) -> list[PinChange]:
     """Read a CSV with the columns ``adapting_commit``, ``old_pin`` and ``new_pin``. Raises UsageError."""
-    try:
-        rows = list(csv.DictReader(io.StringIO(text)))
-    except csv.Error as error:
-        raise UsageError(f"The file of windows is no CSV ({error}): give another one.") from error
+    rows = read_rows(text, "windows")
     if not rows or not set(_COLUMNS) <= set(rows[0]):
         raise UsageError(f"The file of windows needs the columns {', '.join(_COLUMNS)}: add them.")
     return [PinChange(*((row[name] or "").strip() for name in _COLUMNS)) for row in rows]

@@ -41,10 +41,7 @@ def parse_truth(text: str) -> TouchTruth:
 
     A number may have several rows; what is no date is left out. Raises UsageError for another file.
     """
-    try:
-        rows = list(csv.DictReader(io.StringIO(text)))
-    except csv.Error as error:
-        raise UsageError(f"The file of truth is no CSV ({error}): give another one.") from error
+    rows = read_rows(text, "truth")
     if not rows or _NUMBER_COLUMN not in rows[0]:
         raise UsageError(f"The file of truth needs a column {_NUMBER_COLUMN}: add it.")
     kinds: dict[int, set[str]] = defaultdict(set)
@@ -57,6 +54,14 @@ def parse_truth(text: str) -> TouchTruth:
                 dates[int(number)].add(dt.date.fromisoformat((row.get(_DATE_COLUMN) or "").strip()))
     adapted = {number: min(each) for number, each in dates.items() if each}
     return TouchTruth({number: frozenset(each) for number, each in kinds.items()}, "a file", adapted)
+
+
+def read_rows(text: str, what: str) -> list[dict[str, str]]:
+    """Return the rows of a CSV. Raises UsageError if it is none."""
+    try:
+        return list(csv.DictReader(io.StringIO(text)))
+    except csv.Error as error:
+        raise UsageError(f"The file of {what} is no CSV ({error}): give another one.") from error
 
 
 def mine_truth(

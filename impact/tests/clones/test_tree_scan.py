@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from impact.clones.kept_readings import KeptReadings, KeptValues
-from impact.clones.tree_scan import ScanSource, TreeScan, scan_clone, scan_tree
+from impact.clones.tree_scan import TreeScan, scan_clone, scan_tree
 from impact.git.clone_trees import open_clone_trees
 from impact.profile.file_uses import FileUses
 from impact.profile.models import Profile, UseKind
@@ -39,9 +39,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def scan(engine: Path, pin: str) -> TreeScan:
     files = [SourceFile("ours.py", OURS), SourceFile("requirements.txt", f"{pin}\n")]
-    source = ScanSource("ours", "ours", "", ("engine",))
     with open_clone_trees(engine) as trees:
-        return scan_tree(source, files, datetime(2026, 1, 1, tzinfo=UTC), upstream=trees)
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        return scan_tree(Path("ours"), None, ("engine",), files, at, upstream=trees)
 
 
 def test_a_tree_is_linked_to_what_it_pins(engine: Path) -> None:
@@ -90,13 +90,13 @@ def test_a_file_is_scanned_again_only_if_it_is_another_one(tmp_path: Path) -> No
     def scan_files(packages: tuple[str, ...] = ("engine",)) -> tuple[Profile, int, list[tuple[int, int]]]:
         """The profile, how many files were scanned for it, and the progress."""
         heard: list[tuple[int, int]] = []
-        source = ScanSource("ours", "ours", "", packages)
 
         def hear(done: int, total: int) -> None:
             heard.append((done, total))
 
         kept = CountedReadings(tmp_path)
-        made = scan_tree(source, files, datetime(2026, 1, 1, tzinfo=UTC), progress=hear, kept=kept)
+        at = datetime(2026, 1, 1, tzinfo=UTC)
+        made = scan_tree(Path("ours"), "ours", packages, files, at, progress=hear, kept=kept)
         return made.profile, kept.scanned, heard
 
     cold, scanned, heard = scan_files()
