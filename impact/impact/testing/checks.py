@@ -1,16 +1,11 @@
-"""Tables of many short cases in one test, counts of calls, and sentences for people."""
+"""Tables of many short cases in one test."""
 
 from __future__ import annotations
 
-import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from functools import update_wrapper
 from inspect import Signature
 from itertools import product
-from types import FrameType
 from typing import Any
 
 
@@ -45,27 +40,3 @@ def check_rows(
         return whole
 
     return decorate
-
-
-@contextmanager
-def counting(*functions: Callable[..., Any]) -> Iterator[Counter[tuple[str, int]]]:
-    """Count calls by function and the number of ``pull``, also of threads that start within the block."""
-    codes, counts, lock = {each.__code__ for each in functions}, Counter[tuple[str, int]](), threading.Lock()
-
-    def hear(frame: FrameType, event: str, _argument: object) -> None:
-        if event == "call" and frame.f_code in codes:
-            with lock:
-                counts[frame.f_code.co_name, frame.f_locals["pull"].number] += 1
-
-    before, before_in_threads = sys.getprofile(), threading.getprofile()
-    threading.setprofile(hear)
-    sys.setprofile(hear)
-    try:
-        yield counts
-    finally:
-        sys.setprofile(before)
-        threading.setprofile(before_in_threads)
-
-
-def is_one_sentence(message: str) -> bool:
-    return message.endswith(".") and ". " not in message and "\n" not in message

@@ -1,5 +1,4 @@
 import stat
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +8,7 @@ from impact.git.clone_trees import CloneTrees
 from impact.git.diff_tree import parse_commits
 from impact.repository import Repository
 from impact.source.trees import TreeCommit
-from impact.testing.clones import BEGIN, ODD, building, git, lines, needs_git, several
+from impact.testing.clones import BEGIN, ODD, building, git, lines, needs_git
 
 pytestmark = needs_git
 
@@ -28,16 +27,6 @@ def rows(commit: TreeCommit) -> list[Row]:
         (each.old.path if each.old else None, each.new.path if each.new else None, each.added, each.deleted)
         for each in commit.changes
     ]
-
-
-@pytest.fixture(scope="module")
-def made_clones(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    folder = tmp_path_factory.mktemp("clones") / "made"
-    several(folder)
-    yield folder
-    # reading changed nothing
-    assert git(folder, "fsck", "--no-dangling") == ""
-    assert sorted(path.name for path in folder.iterdir()) == [".git"]
 
 
 class TestCommits:
