@@ -71,8 +71,8 @@ def _build_merge(commit: TreeCommit, reference: _MergeReference, repository: Rep
 
 def detect_repository(messages: Iterable[str]) -> Repository | None:
     """Return the repository that most reverts and merges name, for a clone of no GitHub origin."""
-    found = map(_REPOSITORY_REFERENCE.search, messages)
-    return _parse_most_common(match["repository"] for match in found if match)
+    matches = map(_REPOSITORY_REFERENCE.search, messages)
+    return _parse_most_common(match["repository"] for match in matches if match)
 
 
 def detect_reference(messages: Iterable[str]) -> Repository | None:
