@@ -36,6 +36,9 @@ KINDS: Mapping[str, UseKind] = {
     "bad-instantiation": UseKind.CALL,
     "bad-unpacking": UseKind.CALL,
     "not-iterable": UseKind.READ,
+    "invalid-argument": UseKind.READ,
+    "read-only": UseKind.SET,
+    "bad-context-manager": UseKind.CALL,
     "invalid-inheritance": UseKind.SUBCLASS,
     "implicit-abstract-class": UseKind.SUBCLASS,
     "bad-override": UseKind.OVERRIDE,
@@ -43,7 +46,6 @@ KINDS: Mapping[str, UseKind] = {
     OVERRIDES: UseKind.OVERRIDE,
     "bad-assignment": UseKind.PATCH,
     "bad-argument-type": UseKind.CALL,
-    "bad-context-manager": UseKind.CALL,
     "bad-index": UseKind.CALL,
     "unsupported-operation": UseKind.CALL,
 }
@@ -57,7 +59,7 @@ _TOLD_BY_TYPES = frozenset({"bad-override", "bad-override-param-name", "bad-assi
 _FUNCTION = re.compile(r"`(\([^`]*)`")
 _NAME = re.compile(r"`([A-Za-z_][\w.]*)`")
 # other types fail only where a value has to be awaited first
-_TYPES_ALONE = frozenset("bad-argument-type bad-context-manager bad-index unsupported-operation".split())
+_TYPES_ALONE = frozenset({"bad-argument-type", "bad-index", "unsupported-operation"})
 _AWAITED = "`Coroutine["
 # a value that may be None fails only where it is
 _ONLY_NONE = re.compile(r"`(?:NoneType|None)`")
@@ -159,7 +161,14 @@ def find_new(
 ) -> tuple[Finding, ...]:
     """Return what fails only after a merge. ``texts`` are the team's files, which are the same on both sides."""
     old, new = ({_identify(each): each for each in side} for side in (before, after))
-    fresh = [each for key, each in new.items() if key not in old and each.kind != OVERRIDES and _is_sure(each)]
+    # a call that failed before fails for a reason of its own, whatever it is told with now
+    failed = {(each.path, each.line) for each in old.values() if _is_call(each) and _is_sure(each)}
+    fresh = [
+        each
+        for key, each in new.items()
+        if key not in old and each.kind != OVERRIDES and _is_sure(each)
+        if not (_is_call(each) and (each.path, each.line) in failed)
+    ]
     gone = (each for key, each in old.items() if key not in new and each.kind == OVERRIDES)
     lost = _list_lost_overrides(list(gone), new.values(), fresh)
     by_line: dict[tuple[str, int, UseKind], Finding] = {}
@@ -174,6 +183,10 @@ def _identify(diagnostic: Diagnostic) -> tuple[str, int, str, str]:
     types = _read_types(diagnostic)
     text = " / ".join(types) if types else diagnostic.message
     return diagnostic.path, diagnostic.line, diagnostic.kind, text
+
+
+def _is_call(diagnostic: Diagnostic) -> bool:
+    return KINDS[diagnostic.kind] is UseKind.CALL
 
 
 def _is_sure(diagnostic: Diagnostic) -> bool:

@@ -69,6 +69,8 @@ class CheckedStates:
 
         Nothing can be said where a file could be read at only one of them.
         """
+        if not self._texts:
+            return ()
         (old, unread_before), (new, unread_after) = self._check(before), self._check(after)
         return () if old is new or unread_before != unread_after else find_new(old, new, self._texts)
 

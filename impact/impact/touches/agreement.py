@@ -9,6 +9,7 @@ from dataclasses import replace
 from impact.checker.diagnostics import Finding, Witness
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Use, UseKind
+from impact.python.binding import get_way
 from impact.python.module_names import name_module
 from impact.touches.models import Touch, TouchLevel
 from impact.touches.profile_index import ProfileIndex
@@ -21,6 +22,7 @@ _ONLY_RULES = frozenset({UseKind.PATCH, UseKind.NAMED, UseKind.COPY})
 _SUBJECTS = {
     UseKind.IMPORT: (ContractClass.MODULE, ChangeKind.REMOVED),
     UseKind.READ: (ContractClass.ATTRIBUTE, ChangeKind.REMOVED),
+    UseKind.SET: (ContractClass.ATTRIBUTE, ChangeKind.SIGNATURE),
     UseKind.SUBCLASS: (ContractClass.CLASS, ChangeKind.ABSTRACT_MEMBER),
     UseKind.OVERRIDE: (ContractClass.METHOD, ChangeKind.SIGNATURE),
 }
@@ -30,15 +32,16 @@ _OTHER_SUBJECT = (ContractClass.FUNCTION, ChangeKind.SIGNATURE)
 def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]:
     """Yield the touches of the rules as both witnesses leave them: what both say breaks is certain.
 
-    What the rules say alone may break, where the checker looked; but not for constructors, replacements and
-    abstract members, of which it knows less.
+    What the rules say alone may break, where the checker looked; but not for constructors, replacements, abstract
+    members, results of overrides and another way of calling, of which it knows less.
     """
     by_line: dict[tuple[str, int], Finding] = {}
     for finding in witness.findings:
         by_line.update(((finding.use.path, line), finding) for line in finding.lines)
     for touch in touches:
         both = [use for use in touch.uses if (use.path, use.line) in by_line and not use.is_guarded]
-        if touch.change.subject not in PYTHON_CLASSES:
+        # of abstract members the rules know whether the class is abstract, too
+        if touch.change.subject not in PYTHON_CLASSES or touch.change.kind is ChangeKind.ABSTRACT_MEMBER:
             yield touch
         elif touch.level is TouchLevel.BREAKS:
             # where a name can't be imported, nothing is said of its calls: they are the same fact
@@ -54,12 +57,24 @@ def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]
 def _doubt(touch: Touch, paths: Collection[str]) -> Iterator[Touch]:
     """Yield a touch of the rules alone: of uses that the checker looked at, and of others."""
     groups: dict[TouchLevel, list[Use]] = defaultdict(list)
-    is_theirs = touch.change.kind is ChangeKind.ABSTRACT_MEMBER or touch.change.name.endswith(".__init__")
+    is_theirs = touch.change.name.endswith(".__init__") or _is_other_way(touch.change)
     for use in touch.uses:
-        stays = is_theirs or use.kind in _ONLY_RULES or use.path not in paths
+        is_result = touch.change.kind is ChangeKind.RETURN and use.kind is UseKind.OVERRIDE
+        stays = is_theirs or is_result or use.kind in _ONLY_RULES or use.path not in paths
         groups[touch.level if stays else TouchLevel.MAY_BREAK].append(use)
     for level, uses in groups.items():
         yield replace(touch, level=level, uses=tuple(uses))
+
+
+def _is_other_way(change: ContractChange) -> bool:
+    """Return whether something is called, awaited, read or set in another way, and not with other arguments."""
+    if change.kind is not ChangeKind.SIGNATURE:
+        return False
+    sides = [
+        (get_way(each), each.is_settable, each.is_static or each.is_class_method) if each else None
+        for each in (change.old_signature, change.new_signature)
+    ]
+    return sides[0] != sides[1]
 
 
 def list_alone(

@@ -52,10 +52,7 @@ def judge_merge(contract: MergeContract, index: ProfileIndex, witness: Witness |
     A merge that only touches, and that hardly anybody would adapt to, has the level NO and no touches. A
     ``witness`` is what a type checker says of the same merge.
     """
-    every = _list_every(contract, index)
-    if witness:
-        weighed = tuple(weigh_touches(every, witness))
-        every = tuple(sorted((*weighed, *list_alone(witness, weighed, contract, index)), key=_get_order))
+    every = _list_every(contract, index, witness)
     chance, touches = estimate_chance(contract, every, index), tuple(_tell_once(every))
     level = max((each.level for each in touches), default=TouchLevel.NO)
     if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
@@ -124,17 +121,23 @@ def list_tests(profile: Profile, touches: Iterable[Touch]) -> tuple[Use, ...]:
     return tuple(tests.values())
 
 
-def list_touches(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:
+def list_touches(
+    contract: MergeContract, index: ProfileIndex, witness: Witness | None = None
+) -> tuple[Touch, ...]:
     """Return each change that concerns uses, once for each effect on them, strongest first.
 
     Of several changes with one cause, the strongest has a line for itself.
     """
-    return tuple(_tell_once(_list_every(contract, index)))
+    return tuple(_tell_once(_list_every(contract, index, witness)))
 
 
-def _list_every(contract: MergeContract, index: ProfileIndex) -> tuple[Touch, ...]:
+def _list_every(contract: MergeContract, index: ProfileIndex, witness: Witness | None) -> tuple[Touch, ...]:
     judged = sorted(_judge_changes(contract, index), key=_get_order)
-    return tuple(each for each in judged if each.level is not TouchLevel.NO)
+    every = tuple(each for each in judged if each.level is not TouchLevel.NO)
+    if not witness:
+        return every
+    weighed = tuple(weigh_touches(every, witness))
+    return tuple(sorted((*weighed, *list_alone(witness, weighed, contract, index)), key=_get_order))
 
 
 def _tell_once(touches: Iterable[Touch]) -> list[Touch]:

@@ -55,6 +55,24 @@ ROWS: dict[str, tuple[str, str, str, set[int]]] = {
         "from engine.awaited import f\nf() + 1\n",
         {2},
     ),
+    "failed_before": (
+        "def f(): ...\n",
+        "def f(*, a): ...\n",
+        "from engine.failed_before import f\nf(1)\n",
+        set(),
+    ),
+    "context": (
+        "class C:\n    def __enter__(self): ...\n    def __exit__(self, *_): ...\n",
+        "class C: ...\n",
+        "from engine.context import C\nwith C(): ...\n",
+        {2},
+    ),
+    "setter": (
+        "class C:\n    x = 1\n",
+        "class C:\n    @property\n    def x(self): return 1\n",
+        "from engine.setter import C\nC().x = 2\n",
+        {2},
+    ),
     "override": (
         f"{BASE}    def run(self, a): ...\n",
         f"{BASE}    def run(self, a, b): ...\n",
@@ -117,6 +135,8 @@ def test_only_what_fails_from_a_merge_on_is_found(tmp_path: Path) -> None:
     with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, team, ("engine",)) as states:
         findings = states.list_findings(before, after)
         assert states.list_findings(after, after) == ()
+    with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, [], ("engine",)) as states:
+        assert states.list_findings(before, after) == ()
     lines = {name: {each.use.line for each in _of(findings, name)} for name in ROWS}
     assert lines == {name: row[3] for name, row in ROWS.items()}
     argument = _of(findings, "argument")[0]

@@ -1,51 +1,69 @@
-"""How many rows of each class the rules get right: ``python -m tests.corpus [--write] [words of a row's name]``.
+"""How many rows of each class are judged right: ``python -m tests.corpus [--write] [words of a row's name]``.
 
-With words, it prints what is said of each such row; ``--write`` writes the list of rows that are wrong.
+One column is by the rules alone, the other by them and the type checker. With words, it prints what is said of
+each such row; ``--write`` writes the list of rows that are wrong.
 """
 
 import sys
-from collections import Counter
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import click
 
-from tests.corpus.rows import KNOWN_WRONG, Row, extract_row, is_right, judge_row, list_row_touches, read_rows
+from tests.corpus.rows import (
+    JUDGES,
+    KNOWN_WRONG,
+    Row,
+    extract_row,
+    is_right,
+    judge_row,
+    list_row_touches,
+    list_witnesses,
+    list_wrong,
+    read_rows,
+)
 
 
-def print_row(row: Row) -> None:
-    level = judge_row(row)
-    click.echo(f"\n{row.full_name}: {'right' if is_right(row, level) else 'WRONG'}")
-    bound = "at most" if row.verdict == "fine" else "at least"
-    click.echo(f"  {row.verdict}: {bound} {row.level.label}; the rules say {level.label}")
+def print_row(row: Row, folder: Path) -> None:
+    click.echo(f"\n{row.full_name}: {row.verdict}")
     for change in extract_row(row).changes:
         click.echo(f"  row: {change.subject} {change.kind} {change.name} {change.before!r} -> {change.after!r}")
-    for touch in list_row_touches(row):
-        click.echo(f"  {touch.level.label}: {touch.tell(touch.use)}")
+    witnesses = [None, *list_witnesses([row], folder)]
+    for judge, witness in zip(JUDGES, witnesses, strict=True):
+        level = judge_row(row, witness)
+        bound = f"{'at most' if row.verdict == 'fine' else 'at least'} {row.level.label}"
+        click.echo(f"  {judge}: {level.label}, {bound}: {'right' if is_right(row, level) else 'WRONG'}")
+        for touch in list_row_touches(row, witness):
+            click.echo(f"    {touch.level.label}: {touch.tell(touch.use)}")
 
 
-def print_table(rows: list[Row], wrong: set[str]) -> None:
-    click.echo(f"{'class':<28}{'rows':>6}{'right':>7}{'wrong':>7}{'missed':>8}{'false':>7}")
-    groups = [*dict.fromkeys(row.group for row in rows), "all"]
-    for group in groups:
+def print_table(rows: Sequence[Row], wrong: Mapping[str, Sequence[str]]) -> None:
+    heads = "".join(f"{f'right by {judge}':>16}{'missed':>8}{'false':>7}" for judge in JUDGES)
+    click.echo(f"{'class':<28}{'rows':>6}{heads}")
+    for group in [*dict.fromkeys(row.group for row in rows), "all"]:
         chosen = [row for row in rows if group in {row.group, "all"}]
-        failed = Counter(row.verdict == "fine" for row in chosen if row.full_name in wrong)
-        lost = failed.total()
-        click.echo(
-            f"{group:<28}{len(chosen):>6}{len(chosen) - lost:>7}{lost:>7}{failed[False]:>8}{failed[True]:>7}"
-        )
+        line = f"{group:<28}{len(chosen):>6}"
+        for judge in JUDGES:
+            failed = [row.verdict == "fine" for row in chosen if judge in wrong.get(row.full_name, ())]
+            line += f"{len(chosen) - len(failed):>16}{failed.count(False):>8}{failed.count(True):>7}"
+        click.echo(line)
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: list[str], folder: Path) -> None:
     words = " ".join(each for each in arguments if not each.startswith("-"))
     rows = read_rows()
     if words:
-        for row in rows:
+        for number, row in enumerate(rows):
             if words in row.full_name:
-                print_row(row)
+                print_row(row, folder / str(number))
         return
-    wrong = {row.full_name for row in rows if not is_right(row, judge_row(row))}
+    wrong = list_wrong(rows, list_witnesses(rows, folder / "all"))
     print_table(rows, wrong)
     if "--write" in arguments:
-        KNOWN_WRONG.write_text("".join(f"{name}\n" for name in sorted(wrong)))
+        lines = (f"{name} | {', '.join(judges)}\n" for name, judges in sorted(wrong.items()))
+        KNOWN_WRONG.write_text("".join(lines))
 
 
-main(sys.argv[1:])
+with tempfile.TemporaryDirectory() as place:
+    main(sys.argv[1:], Path(place))

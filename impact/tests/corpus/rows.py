@@ -17,14 +17,19 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from impact.checker.diagnostics import Finding, Witness
+from impact.checker.states import CheckedStates
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions, MergeContract
+from impact.git.clone_trees import open_clone_trees
 from impact.profile.file_uses import scan_file
 from impact.profile.linking import link_profile
 from impact.profile.scan import build_profile
@@ -33,6 +38,7 @@ from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile
+from impact.testing.clones import building
 from impact.testing.touches import NOON
 from impact.touches.judgement import list_touches
 from impact.touches.models import Touch, TouchLevel
@@ -40,6 +46,8 @@ from impact.touches.profile_index import ProfileIndex
 
 FOLDER = Path(__file__).with_name("rows")
 KNOWN_WRONG = Path(__file__).with_name("known_wrong.txt")
+# the rules alone, and they with the type checker
+JUDGES = ("rules", "both")
 _ENOUGH = {"breaks": TouchLevel.BREAKS, "changes": TouchLevel.TOUCHES, "fine": TouchLevel.TOUCHES}
 _LEVELS = {level.label: level for level in TouchLevel}
 _USUAL = {"before": "up/m.py", "after": "up/m.py", "ours": "team/x.py", "both": ""}
@@ -70,8 +78,20 @@ def read_rows() -> list[Row]:
     return [row for path in sorted(FOLDER.glob("*.txt")) for row in _read_file(path.stem, path.read_text())]
 
 
-def read_known_wrong() -> list[str]:
-    return KNOWN_WRONG.read_text().splitlines()
+def read_known_wrong() -> dict[str, list[str]]:
+    """Return the names of the rows that are judged wrong, with the judges."""
+    lines = (line.partition(" | ") for line in KNOWN_WRONG.read_text().splitlines())
+    return {name: judges.split(", ") for name, _, judges in lines}
+
+
+def list_wrong(rows: Sequence[Row], witnesses: Sequence[Witness] = ()) -> dict[str, list[str]]:
+    """Return the names of the rows that the rules judge wrong, or they and the witnesses, with the judges."""
+    wrong: dict[str, list[str]] = defaultdict(list)
+    for judge, seen in zip(JUDGES, ([None] * len(rows), witnesses), strict=True):
+        for row, witness in zip(rows, seen, strict=False):
+            if not is_right(row, judge_row(row, witness)):
+                wrong[row.full_name].append(judge)
+    return dict(wrong)
 
 
 def _read_file(group: str, text: str) -> Iterator[Row]:
@@ -120,17 +140,63 @@ def _compare_runs(before: tuple[bool, str], after: tuple[bool, str]) -> str:
     return "fine" if before == after else "changes"
 
 
-def judge_row(row: Row) -> TouchLevel:
-    """Return what the rules say of a row."""
-    return max((touch.level for touch in list_row_touches(row)), default=TouchLevel.NO)
+def list_witnesses(rows: Sequence[Row], folder: Path) -> list[Witness]:
+    """Return what the type checker says of each row; ``folder`` is a new one. Raises CheckerFailed without it.
+
+    It looks at all rows at once: each has packages of its own, such as ``up_7``.
+    """
+    before, after = (
+        {
+            path: text.encode()
+            for number, row in enumerate(rows)
+            for path, text in _number_files(_complete(getattr(row, side)), number).items()
+        }
+        for side in ("before", "after")
+    )
+    with building(folder) as builder:
+        commits = [
+            builder.sha(builder.commit("Write it", files, branch=side))
+            for side, files in (("before", before), ("after", after))
+        ]
+    team = [
+        SourceFile(path, text)
+        for number, row in enumerate(rows)
+        for path, text in _number_files(row.ours, number).items()
+    ]
+    packages = [f"up_{number}" for number in range(len(rows))]
+    with open_clone_trees(folder) as upstream, CheckedStates(upstream, team, packages) as states:
+        every = [(each.use.path, _restore_names(each)) for each in states.list_findings(*commits)]
+    return [
+        Witness(tuple(each for path, each in every if path.startswith(f"team_{number}/")), list(row.ours))
+        for number, row in enumerate(rows)
+    ]
 
 
-def list_row_touches(row: Row) -> tuple[Touch, ...]:
+def _number_files(files: Files, number: int) -> Files:
+    names = re.compile(r"\b(up|team)\b")
+    return {names.sub(rf"\1_{number}", path): names.sub(rf"\1_{number}", text) for path, text in files.items()}
+
+
+def _restore_names(finding: Finding) -> Finding:
+    def restore(text: str) -> str:
+        return re.sub(r"\b(up|team)_\d+\b", r"\1", text)
+
+    use, names = finding.use, tuple(map(restore, finding.names))
+    use = replace(use, name=restore(use.name), path=restore(use.path), text=restore(use.text))
+    return replace(finding, use=use, message=restore(finding.message), names=names)
+
+
+def judge_row(row: Row, witness: Witness | None = None) -> TouchLevel:
+    """Return what the rules say of a row, and with a witness what both say."""
+    return max((touch.level for touch in list_row_touches(row, witness)), default=TouchLevel.NO)
+
+
+def list_row_touches(row: Row, witness: Witness | None = None) -> tuple[Touch, ...]:
     scans = [scan_file(path, text, ("up",)) for path, text in row.ours.items()]
     profile = build_profile("team", "folder", "", NOON, ("up",), scans)
     outlines = dict(_list_outlines(_complete(row.before)))
     linked = link_profile(profile, UpstreamIndex(outlines.get))
-    return list_touches(extract_row(row), ProfileIndex(linked))
+    return list_touches(extract_row(row), ProfileIndex(linked), witness)
 
 
 def extract_row(row: Row) -> MergeContract:

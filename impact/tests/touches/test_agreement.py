@@ -1,10 +1,11 @@
 from collections.abc import Iterable
+from dataclasses import replace
 
 from impact.checker.diagnostics import CheckedMerges, Finding, Witness
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.profile.models import Use, UseKind
 from impact.testing.checks import check_rows
-from impact.testing.touches import make_change, make_merge, make_profile, make_use
+from impact.testing.touches import make_change, make_merge, make_profile, make_use, read_signature
 from impact.touches.judgement import judge_merge
 from impact.touches.models import MergeTouches, TouchLevel
 from impact.touches.profile_index import ProfileIndex
@@ -40,6 +41,15 @@ def judge(
         "a constructor": (
             make_change(ChangeKind.REMOVED, "up.a.C.__init__", ContractClass.METHOD),
             make_use(UseKind.CALL, "up.a.C.__init__", call="C(1)"),
+            [],
+            BREAKS,
+        ),
+        "another way of calling": (
+            replace(
+                make_change(ChangeKind.SIGNATURE, "up.a.f", before="(a)", after="(a)"),
+                new_signature=replace(read_signature("(a)"), is_async=True),
+            ),
+            make_use(UseKind.CALL, "up.a.f", call="f(1)"),
             [],
             BREAKS,
         ),
@@ -80,6 +90,10 @@ def test_what_only_the_checker_says_breaks_with_its_message_our_line_and_the_cha
 def test_what_the_rules_only_see_touched_breaks_where_the_checker_says_so() -> None:
     merge = judge(LATER, make_use(UseKind.CALL, "up.a.g", call="g()"), [find(7)])
     assert [(each.level, each.reason) for each in merge.touches] == [(BREAKS, find(7).message)]
+
+
+def test_what_has_no_name_breaks_too() -> None:
+    assert judge(LATER, make_use(UseKind.IMPORT, "up.b"), [find(9, name="")]).level is BREAKS
 
 
 def test_a_guard_is_kept() -> None:

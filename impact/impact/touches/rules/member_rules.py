@@ -16,9 +16,13 @@ def judge_abstract_member(
 ) -> Iterator[Verdict]:
     """Judge the team's classes that have to define a new abstract member."""
     owner, _, member = change.name.rpartition(".")
+    added = {each.name for each in contract.changes}
     for derived in index.list_derived(owner):
         use = use_derived_class(derived, owner)
-        if member in derived.members:
+        nearer = derived.ancestors[: derived.ancestors.index(owner)]
+        if any(f"{each}.{member}" in added for each in nearer):
+            yield Verdict(use, TouchLevel.NO, 0.1, f"the class between defines `{member}`")
+        elif member in derived.members:
             yield Verdict(use, TouchLevel.TOUCHES, 0.3, f"`{member}`, which this class has, is abstract now")
         elif derived.is_abstract:
             yield Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"`{member}` is abstract now")

@@ -67,7 +67,7 @@ def qualify_verdict(change: ContractChange, verdict: Verdict) -> Verdict:
 def _is_hidden(change: ContractChange, use: Use) -> bool:
     """Return whether a nearer class defines the member that a use leads to."""
     nearest = use.definitions[0] if use.kind in _READS and change.name in use.definitions[1:] else ""
-    return nearest.rpartition(".")[2] == change.name.rpartition(".")[2]
+    return bool(nearest) and nearest.rpartition(".")[2] == change.name.rpartition(".")[2]
 
 
 def use_derived_class(derived: DerivedClass, ancestor: str) -> Use:
