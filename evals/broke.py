@@ -17,9 +17,8 @@ from impact.clones.clone_range import read_contracts
 from impact.git.clone_trees import CloneTrees
 from impact.source.trees import LineCommit
 from impact.text.strings import truncate_text
-from impact.touches.breakage.kinship import Kinship
-from impact.touches.breakage.relevance import RelevanceFilter
-from impact.touches.breakage.suspects import LEAST_SCORE, SuspectRange, rank_suspects
+from impact.touches.breakage.explanations import Kinship
+from impact.touches.breakage.suspects import LEAST_SCORE, RelevanceFilter, SuspectRange, rank_suspects
 from impact.touches.breakage.traceback_names import parse_trace
 
 # how long before its adaptation a cause is looked for where no pins are known

@@ -54,9 +54,8 @@ from impact.python.parsing import pause_collector
 from impact.repository import Repository
 from impact.source.trees import LineCommit
 from impact.text.strings import quote_input
-from impact.touches.breakage.kinship import Kinship
-from impact.touches.breakage.relevance import RelevanceFilter
-from impact.touches.breakage.suspects import build_report
+from impact.touches.breakage.explanations import Kinship
+from impact.touches.breakage.suspects import RelevanceFilter, build_report
 from impact.touches.breakage.traceback_names import MAX_TEXT, parse_trace
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import build_upgrade_plan

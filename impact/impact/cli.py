@@ -37,9 +37,8 @@ from impact.profile.models import Profile, Use, UseKind
 from impact.profile.profile_json import dump_profile, parse_profile
 from impact.repository import Repository
 from impact.text.strings import escape_invisible
-from impact.touches.breakage.kinship import Kinship
-from impact.touches.breakage.relevance import RelevanceFilter
-from impact.touches.breakage.suspects import build_report
+from impact.touches.breakage.explanations import Kinship
+from impact.touches.breakage.suspects import RelevanceFilter, build_report
 from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import build_upgrade_plan

@@ -28,13 +28,12 @@ from impact.source.models import SourceFile
 from impact.source.trees import TreeCommit
 from impact.testing.checks import check_rows
 from impact.testing.touches import NOON, make_change, make_merge, make_profile, make_use
-from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import SuspectRange, build_report
 from impact.touches.breakage.traceback_names import parse_trace
-from impact.touches.deprecations import find_uses
 from impact.touches.judgement import judge_merges
 from impact.touches.moves import build_move, judge_both
-from impact.touches.profile_index import ProfileIndex
+from impact.touches.profile_index import ProfileIndex, find_uses
 from impact.touches.upgrade import UpgradeRange, build_upgrade_plan
 from tests.merges import REPOSITORY, pull
 

@@ -34,8 +34,8 @@ from impact.profile.models import Profile, Use, UseKind
 from impact.source.models import DiffSide
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.breakage.traceback_names import parse_trace
-from impact.touches.deprecations import UsedDeprecation
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.profile_index import UsedDeprecation
 from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 from tests.features.digest.hostile_days import texts
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull

@@ -39,8 +39,8 @@ from impact.history.reverts import Revert
 from impact.profile.moves import ProfileMove
 from impact.repository import Repository
 from impact.text.strings import truncate_text
-from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import TouchReport
+from impact.touches.profile_index import DeprecationStep
 
 MAX_LISTED_RISKS = 3
 MAX_NUMBERS = 6  # of pull requests in a row in a sentence

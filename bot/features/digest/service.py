@@ -51,8 +51,8 @@ from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert, expand_pairs
 from impact.profile.moves import ProfileMove
 from impact.repository import Repository
-from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import TouchReport
+from impact.touches.profile_index import DeprecationStep
 
 log = logging.getLogger(__name__)
 

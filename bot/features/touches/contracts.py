@@ -40,8 +40,7 @@ from impact.errors import READING_FAILED, attempt
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.source.models import SourceProblem, SourceVersions
-from impact.touches.deprecations import DeprecationStep, UsedDeprecation, find_uses
-from impact.touches.profile_index import ProfileIndex
+from impact.touches.profile_index import DeprecationStep, ProfileIndex, UsedDeprecation, find_uses
 
 log = logging.getLogger(__name__)
 

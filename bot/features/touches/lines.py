@@ -35,8 +35,8 @@ from impact.history.outcomes import OutcomeKind
 from impact.profile.models import Use, UseKind
 from impact.profile.names import parse_profile_name
 from impact.text.strings import collapse_lines, truncate_text
-from impact.touches.deprecations import DeprecationStep, UsedDeprecation
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.profile_index import DeprecationStep, UsedDeprecation
 
 
 class TouchVerdict(StrEnum):

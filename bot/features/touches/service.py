@@ -65,7 +65,7 @@ from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.source.revisions import is_tag
 from impact.text.strings import quote_input
-from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
 from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.judgement import judge_merges as judge_contracts

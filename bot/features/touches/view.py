@@ -62,8 +62,8 @@ from impact.repository import GITHUB_WEB, Repository
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
-from impact.touches.deprecations import UsedDeprecation
 from impact.touches.models import MergeTouches, TouchReport
+from impact.touches.profile_index import UsedDeprecation
 
 if TYPE_CHECKING:
     # they import the SDKs, for which the help of commands must not wait

@@ -19,8 +19,7 @@ from impact.history.merges import ClonedMerge
 from impact.source.trees import LineCommit, TreeCommit
 from impact.text.dates import parse_date
 from impact.text.strings import quote_input
-from impact.touches.breakage.relevance import RelevanceFilter
-from impact.touches.breakage.suspects import SuspectRange
+from impact.touches.breakage.suspects import RelevanceFilter, SuspectRange
 
 HEAD = "HEAD"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Witness
 from impact.contract.models import (
@@ -12,6 +13,7 @@ from impact.contract.models import (
     ChangeKind,
     ContractChange,
     MergeContract,
+    Migration,
     cover_contracts,
     name_merge,
 )
@@ -20,17 +22,59 @@ from impact.coverage import COMPLETE, Coverage, CoveredList, UnreadFile
 from impact.errors import READING_FAILED, attempt, attempt_all
 from impact.history.reverts import Revert
 from impact.profile.models import Profile, Use
-from impact.touches.actions import describe_action
+from impact.text.strings import truncate_text
 from impact.touches.agreement import list_alone, weigh_touches
 from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.ranking import LEAST_CHANCE, estimate_chance
-from impact.touches.rules.member_rules import judge_abstract_member, judge_added_member
-from impact.touches.rules.name_rules import judge_lost_name
+from impact.touches.rules.name_rules import (
+    judge_abstract_member,
+    judge_added_member,
+    judge_behaviour,
+    judge_default,
+    judge_deprecation,
+    judge_lost_name,
+    judge_result,
+)
 from impact.touches.rules.plain_rules import judge_plain_name
-from impact.touches.rules.quiet_rules import judge_behaviour, judge_default, judge_deprecation, judge_result
 from impact.touches.rules.signature_rules import judge_signature
 from impact.touches.rules.verdicts import Rule, Verdict, qualify_verdict, quote_name
+
+# characters of a line, and of those before what differs
+_MAX_LINE, _CONTEXT = 100, 30
+
+
+def describe_action(change: ContractChange, contract: MergeContract) -> str:
+    """Return what to do, empty where nothing is known."""
+    migrations = contract.migrations.get(change.name, ())
+    if migrations:
+        return _describe_migration(migrations[0])
+    if change.new_name:
+        return f"use `{change.new_name}`"
+    if change.deadline and change.deadline.replacement:
+        return f"use `{change.deadline.replacement}`"
+    return ""
+
+
+def _describe_migration(migration: Migration) -> str:
+    if not migration.after:
+        return f"upstream deleted its own call `{truncate_text(migration.before.strip(), _MAX_LINE)}`"
+    before, after = _cut_lines(migration.before.strip(), migration.after.strip())
+    return f"upstream changed its own `{before}` to `{after}`"
+
+
+def _cut_lines(before: str, after: str) -> tuple[str, str]:
+    """Return two lines cut to what differs, so that they never look the same."""
+    if max(len(before), len(after)) <= _MAX_LINE:
+        return before, after
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    start = max(0, same - _CONTEXT)
+    mark = "…" if start else ""
+    return (
+        truncate_text(f"{mark}{before[start:]}", _MAX_LINE),
+        truncate_text(f"{mark}{after[start:]}", _MAX_LINE),
+    )
+
 
 _RULES: dict[ChangeKind, Rule] = {
     ChangeKind.REMOVED: judge_lost_name,

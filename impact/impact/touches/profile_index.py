@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from impact.contract.models import ContractClass
+from impact.contract.deprecations import Deprecation, DeprecationNews
+from impact.contract.models import PYTHON_CLASSES, ContractClass
 from impact.errors import attempt
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
 
@@ -103,3 +105,30 @@ def _list_enclosing(names: Iterable[str]) -> Iterator[str]:
         parts = name.split(".")
         for length in range(len(parts) - 1, 0, -1):
             yield ".".join(parts[:length])
+
+
+@dataclass(frozen=True, slots=True)
+class UsedDeprecation:
+    """A deprecation and a profile's uses of it, by file and line; none if it doesn't concern the profile."""
+
+    entry: Deprecation
+    uses: tuple[Use, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecationStep:
+    news: DeprecationNews
+    used: UsedDeprecation
+
+
+def find_uses(entries: Iterable[Deprecation], index: ProfileIndex) -> tuple[UsedDeprecation, ...]:
+    """Return each deprecation with its uses, in the same order."""
+    return tuple(UsedDeprecation(entry, attempt(entry.name, _list_uses, entry, index) or ()) for entry in entries)
+
+
+def _list_uses(entry: Deprecation, index: ProfileIndex) -> tuple[Use, ...]:
+    if entry.subject in PYTHON_CLASSES:
+        uses = index.list_uses_within(entry.name)
+    else:
+        uses = index.list_plain_uses(entry.name) + index.list_field_uses(entry.subject, entry.name)
+    return tuple(sorted((use for use in uses if not use.is_guess), key=lambda use: (use.path, use.line)))

@@ -18,10 +18,9 @@ from impact.history.outcomes import MergeOutcome
 from impact.history.reverts import Revert
 from impact.profile.models import Use
 from impact.touches.agreement import list_alone, weigh_touches
-from impact.touches.deprecations import UsedDeprecation, find_uses
 from impact.touches.judgement import judge_merge
 from impact.touches.models import Touch, TouchLevel
-from impact.touches.profile_index import ProfileIndex
+from impact.touches.profile_index import ProfileIndex, UsedDeprecation, find_uses
 
 
 @dataclass(frozen=True, slots=True)

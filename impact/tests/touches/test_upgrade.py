@@ -6,9 +6,8 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, De
 from impact.history.reverts import Revert
 from impact.profile.models import UseKind
 from impact.testing.touches import NOON, make_change, make_profile, make_use
-from impact.touches.deprecations import find_uses
 from impact.touches.models import TouchLevel
-from impact.touches.profile_index import ProfileIndex
+from impact.touches.profile_index import ProfileIndex, find_uses
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
 K = ChangeKind

@@ -25,8 +25,8 @@ from impact.coverage import UnreadFile
 from impact.history.outcomes import OutcomeKind
 from impact.profile.models import UseKind
 from impact.profile.moves import MovedHit, ProfileMove
-from impact.touches.deprecations import DeprecationStep
 from impact.touches.models import MergeTouches, TouchLevel
+from impact.touches.profile_index import DeprecationStep
 from tests.features.digest.hostile_days import WORST, full_day
 from tests.features.touches.touched_days import (
     change,

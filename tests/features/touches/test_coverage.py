@@ -73,8 +73,8 @@ from impact.profile.models import Profile, Use, UseKind
 from impact.source.models import SourceProblem
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.breakage.traceback_names import parse_trace
-from impact.touches.deprecations import UsedDeprecation
 from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.profile_index import UsedDeprecation
 from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan
 from tests.features.touches.touched_days import contract
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, pull

@@ -9,7 +9,7 @@ from impact.contract.models import ContractClass
 from impact.contract.releases import build_releases
 from impact.coverage import CoveredList
 from impact.profile.models import Use, UseKind
-from impact.touches.deprecations import UsedDeprecation
+from impact.touches.profile_index import UsedDeprecation
 from tests.helpers.builders import NOON
 from tests.helpers.world import as_read
 

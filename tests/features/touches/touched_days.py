@@ -13,8 +13,8 @@ from impact.contract.releases import Release
 from impact.coverage import Coverage, CoveredList, UnreadFile
 from impact.profile.models import Use, UseKind
 from impact.source.models import DiffSide
-from impact.touches.deprecations import DeprecationStep, UsedDeprecation
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.profile_index import DeprecationStep, UsedDeprecation
 from tests.features.digest.hostile_days import digests
 from tests.helpers.builders import NOON
 from tests.platform.slack.accepted import list_addresses

@@ -77,8 +77,7 @@ from impact.source.trees import TreeCommit
 from impact.text.dates import parse_date
 from impact.text.description import extract_advice, extract_prose
 from impact.text.strings import collapse_lines, remove_comments, remove_invisible
-from impact.touches.breakage.error_lines import iterate_error_lines
-from impact.touches.breakage.traceback_names import condense_trace, parse_trace
+from impact.touches.breakage.traceback_names import condense_trace, iterate_error_lines, parse_trace
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, failed, pull
 from tests.helpers.data.attacks import PIECES, attack
 

@@ -23,8 +23,7 @@ from impact.python.binding import (
 from impact.python.models import CallShape, ParameterKind, Signature
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
-from impact.touches.rules.possible_calls import list_possible_calls
-from impact.touches.rules.verdicts import Verdict, judge_lost_lines, quote_name
+from impact.touches.rules.verdicts import Verdict, judge_lost_lines, list_possible_calls, quote_name
 
 _CALLS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.NAMED, UseKind.POSSIBLE_CALL})
 _REPLACEMENTS = frozenset({UseKind.OVERRIDE, UseKind.PATCH})

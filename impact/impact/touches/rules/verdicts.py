@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from impact.contract.models import PYTHON_CLASSES, ContractChange, ContractClass, MergeContract
@@ -75,3 +75,28 @@ def use_derived_class(derived: DerivedClass, ancestor: str) -> Use:
     return Use(
         UseKind.SUBCLASS, ancestor, derived.path, derived.line, f"class {short}", (ancestor,), owner=derived.name
     )
+
+
+# a method that changes in the same way in so many classes of one merge is a protocol of upstream; the same method
+# of a single class says nothing about other objects
+_PROTOCOL_CLASSES = 2
+
+
+def list_possible_calls(
+    change: ContractChange, contract: MergeContract, index: ProfileIndex, *, is_likely: bool = True
+) -> Sequence[Use]:
+    """Return the calls on objects of unknown type that are likely of a changed method, or that may be of it."""
+    if change.subject is not ContractClass.METHOD:
+        return ()
+    method = change.name.rpartition(".")[2]
+    calls = [use for use in index.list_uses(method) if use.kind is UseKind.POSSIBLE_CALL]
+    return calls if calls and (not is_likely or _is_protocol(method, change, contract)) else ()
+
+
+def _is_protocol(method: str, change: ContractChange, contract: MergeContract) -> bool:
+    owners = {
+        each.name
+        for each in contract.changes
+        if each.kind is change.kind and each.subject is change.subject and each.name.endswith(f".{method}")
+    }
+    return len(owners) >= _PROTOCOL_CLASSES

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.testing.checks import check_rows
-from impact.touches.breakage.error_lines import (
+from impact.touches.breakage.traceback_names import (
     MAX_LINE,
     MAX_NAMES,
     ErrorKind,

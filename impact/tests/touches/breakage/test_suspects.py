@@ -10,7 +10,7 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, Me
 from impact.profile.models import DerivedClass
 from impact.testing.checks import check_rows
 from impact.testing.touches import NOON, make_change, make_merge, make_profile
-from impact.touches.breakage.kinship import Kinship
+from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import LEAST_SCORE, Suspect, SuspectRange, rank_suspects
 from impact.touches.breakage.traceback_names import parse_trace
 

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.testing.checks import check_rows
-from impact.touches.breakage.error_lines import ErrorKind
 from impact.touches.breakage.traceback_names import (
     MAX_ERRORS,
     MAX_FRAMES,
     MAX_TEXT,
     MAX_WORDS,
+    ErrorKind,
     Frame,
     TraceNames,
     parse_trace,
