@@ -330,7 +330,7 @@ def touches_group() -> None:
 )
 @click.option("--name", help="Name of the downstream in the output. Default: its folder.")
 @click.option(
-    "--out", metavar="FILE", type=FILE, help="Write every merge to this CSV file (pr,level,score,change,use)."
+    "--out", metavar="FILE", type=FILE, help="Write every merge, its level and what ranks it to this CSV file."
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: the one that its merges name.")
 @make_branch_option("--upstream-branch", " of the upstream clone")

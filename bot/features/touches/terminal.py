@@ -7,6 +7,7 @@ import io
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from itertools import groupby
 
 from bot.features.profiles.view import align_columns, replace_non_ascii
@@ -132,7 +133,7 @@ def _format_suspect(suspect: Suspect) -> str:
 
 
 def format_touch_cases(evaluation: TouchEvaluation) -> str:
-    """Format every merge as ``pr,level,score,change,use``, oldest first."""
+    """Format every merge with what ranks it, oldest first."""
 
     def quote_cell(text: str) -> str:
         line = collapse_lines(truncate_text(redact_text(text), 200))
@@ -140,10 +141,12 @@ def format_touch_cases(evaluation: TouchEvaluation) -> str:
 
     output = io.StringIO()
     writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(("pr", "level", "score", "change", "use"))
+    head = "pr date window level score breaks may_break names uses changes change use"
+    writer.writerow(head.split())
     for case in sorted(evaluation.cases, key=lambda case: (case.day, case.number)):
         texts = (quote_cell(case.change), quote_cell(case.use))
-        writer.writerow((case.number, _LEVELS[case.level], f"{case.score:.6f}", *texts))
+        rank = (f"{case.score:.6f}", *map(int, astuple(case.figures)))
+        writer.writerow((case.number, case.day, case.window, _LEVELS[case.level], *rank, *texts))
     return output.getvalue()
 
 

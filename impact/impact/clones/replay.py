@@ -108,6 +108,7 @@ class Replay:
             describe_use(first) if first else "",
             len(lines),
             sum(changes.has_changed(*line) for line in lines),
+            touches.figures,
         )
 
     def _open_states(self, files: Mapping[str, str]) -> CheckedStates:

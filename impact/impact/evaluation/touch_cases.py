@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from impact.touches.models import TouchLevel
+from impact.touches.models import RankFigures, TouchLevel
 
 # what a change did, in the words of a list of truth; the kinds that a structural change has
 STRUCTURAL_KINDS = frozenset({"removed", "moved", "renamed", "signature", "new_abstract"})
@@ -32,6 +32,7 @@ class TouchCase:
     use: str = ""
     hit_lines: int = 0
     changed_lines: int = 0
+    figures: RankFigures = field(default_factory=RankFigures)
 
 
 @dataclass(frozen=True, slots=True)

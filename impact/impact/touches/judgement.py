@@ -26,7 +26,7 @@ from impact.text.strings import truncate_text
 from impact.touches.agreement import list_alone, weigh_touches
 from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
-from impact.touches.ranking import LEAST_CHANCE, estimate_chance
+from impact.touches.ranking import LEAST_CHANCE, count_figures, estimate_chance
 from impact.touches.rules.name_rules import (
     judge_abstract_member,
     judge_added_member,
@@ -97,11 +97,12 @@ def judge_merge(contract: MergeContract, index: ProfileIndex, witness: Witness |
     ``witness`` is what a type checker says of the same merge.
     """
     every = _list_every(contract, index, witness)
-    chance, touches = estimate_chance(contract, every, index), tuple(_tell_once(every))
+    figures, touches = count_figures(contract, every, index), tuple(_tell_once(every))
+    chance = estimate_chance(figures)
     level = max((each.level for each in touches), default=TouchLevel.NO)
     if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
         level, touches = TouchLevel.NO, ()
-    return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches)
+    return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches, figures)
 
 
 def judge_merges(

@@ -75,8 +75,22 @@ class Touch:
 
 
 @dataclass(frozen=True, slots=True)
+class RankFigures:
+    """What ranks a merge: whether something breaks or may break, and counts.
+
+    ``names`` counts changed names that are used, ``uses`` those of the changed modules, ``changes`` all changes.
+    """
+
+    breaks: bool = False
+    may_break: bool = False
+    names: int = 0
+    uses: int = 0
+    changes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class MergeTouches:
-    """What a merge means for a profile. ``score`` ranks merges, also those of level NO."""
+    """What a merge means for a profile. ``score`` ranks merges, also those of level NO, by ``figures``."""
 
     number: int
     title: str
@@ -84,6 +98,7 @@ class MergeTouches:
     level: TouchLevel
     score: float
     touches: tuple[Touch, ...] = ()
+    figures: RankFigures = RankFigures()
 
     @property
     def sort_key(self) -> tuple[float, float, int]:

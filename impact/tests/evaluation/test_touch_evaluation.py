@@ -87,6 +87,7 @@ def test_without_hits_the_shares_are_undefined() -> None:
         # one that touches zero says nothing, for or against
         (20, (0.0, 0.2), (0.1, 0.2), "file, by mean average precision; by AUC, the difference is within chance."),
         (20, (0.1, 0.2), (-0.1, 0.2), "file, by AUC; by mean average precision, the difference is within chance."),
+        (20, (0.1, 0.2), (-0.2, 0.0), "file, by AUC; by mean average precision, the difference is within chance."),
         (20, (0.1, 0.2), (math.nan, math.nan), "by mean average precision, the difference is within chance."),
         (20, (math.nan, math.nan), (-0.1, 0.2), "neither clearly better than the list"),
         (20, (-0.1, 0.2), (-0.2, 0.0), "nor worse: choose more dates."),

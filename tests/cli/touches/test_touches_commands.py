@@ -92,7 +92,9 @@ class TestEvaluate:
         done = call_command(*clones.options, f"--out={out}", "--name=sample", settings={})
         assert (done.returncode, done.stderr) == (0, "")
         rows = _read_rows(out)
-        assert list(rows[0]) == ["pr", "level", "score", "change", "use"]
+        counts = ["breaks", "may_break", "names", "uses", "changes"]
+        assert list(rows[0]) == ["pr", "date", "window", "level", "score", *counts, "change", "use"]
+        assert [rows[0][name] for name in ("date", "window", "breaks", "names")] == ["2025-01-08", "0", "1", "1"]
         levels = {row["pr"]: row["level"] for row in rows}
         assert levels == {"2": "breaks", "3": "no", "4": "breaks", "5": "no", "6": "breaks", "7": "no"}
         described = {row["pr"]: (row["change"], row["use"]) for row in rows}
