@@ -227,15 +227,12 @@ def explain_unexpected(error: ErrorLine, names: ChangeNames, kinship: Kinship) -
     if is_old and not is_new:
         return Explanation(place.own, f"removes the argument {show_name(argument)} of {show_name(names.shown)}")
     if is_new and not is_old:
-        return Explanation(0.97 * place.kin, _describe_new_argument(error, names, argument))
+        own = f", which {show_name(error.owner)} has to take too" if error.owner else ""
+        clause = f"adds the argument {show_name(argument)} to {show_name(names.shown)}{own}"
+        return Explanation(0.97 * place.kin, clause)
     if names.change.kind in GONE | {ChangeKind.SIGNATURE}:
         return Explanation(_OTHER_ARGUMENT * max(place), f"changes {show_name(names.shown)}")
     return None
-
-
-def _describe_new_argument(error: ErrorLine, names: ChangeNames, argument: str) -> str:
-    own = f", which {show_name(error.owner)} has to take too" if error.owner else ""
-    return f"adds the argument {show_name(argument)} to {show_name(names.shown)}{own}"
 
 
 def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
@@ -293,9 +290,8 @@ def explain_repeated(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> 
     old, new = list(names.old_parameters), list(names.new_parameters)
     place = _locate(error, names, kinship) if error.function else _Place(0.55, 0.55)
     if not error.function and names.change.kind in GONE and argument in old:
-        return Explanation(
-            0.45, f"{describe_end(names)} {show_name(names.shown)}, which took {show_name(argument)}"
-        )
+        clause = f"{describe_end(names)} {show_name(names.shown)}, which took {show_name(argument)}"
+        return Explanation(0.45, clause)
     if argument in new and (argument not in old or old.index(argument) != new.index(argument)):
         clause = f"passes or places the argument {show_name(argument)} of {show_name(names.shown)} in another way"
         return Explanation(0.9 * max(place), clause)
@@ -397,11 +393,9 @@ def _rate_attribute_owner(owner: str, names: ChangeNames, kinship: Kinship) -> f
 def _explain_abstract(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     if names.last not in error.names or names.change.kind not in NEW | {ChangeKind.RENAMED}:
         return None
-    kin = kinship.measure(error.owner, names.owner)
     base = 0.75 if names.change.kind is ChangeKind.ABSTRACT_MEMBER else 0.45
-    return Explanation(
-        base + 0.25 * kin, f"adds the abstract {show_name(names.shown)}, which subclasses have to define"
-    )
+    strength = base + 0.25 * kinship.measure(error.owner, names.owner)
+    return Explanation(strength, f"adds the abstract {show_name(names.shown)}, which subclasses have to define")
 
 
 def _explain_flag(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
@@ -411,10 +405,8 @@ def _explain_flag(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanati
     flags = {_normalize_flag(each) for each in error.names}
     if _normalize_flag(names.change.name) not in flags:
         return None
-    strength = 1.0 if names.change.kind in GONE else 0.5
-    return Explanation(
-        strength, f"{describe_kind(names)} the flag {show_name(names.change.name)}{describe_heir(names)}"
-    )
+    clause = f"{describe_kind(names)} the flag {show_name(names.change.name)}{describe_heir(names)}"
+    return Explanation(1.0 if names.change.kind in GONE else 0.5, clause)
 
 
 def _normalize_flag(flag: str) -> str:
@@ -433,19 +425,13 @@ def _explain_op(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation
         return None
     if names.last not in {each.rpartition("::")[2] for each in error.names}:
         return None
-    strength = 1.0 if names.change.kind in GONE else 0.8
-    return Explanation(
-        strength, f"{describe_kind(names)} the op {show_name(names.change.name)}{describe_heir(names)}"
-    )
+    clause = f"{describe_kind(names)} the op {show_name(names.change.name)}{describe_heir(names)}"
+    return Explanation(1.0 if names.change.kind in GONE else 0.8, clause)
 
 
 def _explain_other(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    kinds = _KINDS_BY_EXCEPTION.get(error.exception, frozenset())
-    if (
-        names.last not in error.names
-        or names.change.kind not in kinds
-        or names.change.subject not in PYTHON_CLASSES
-    ):
+    is_its_kind = names.change.kind in _KINDS_BY_EXCEPTION.get(error.exception, ())
+    if names.last not in error.names or not is_its_kind or names.change.subject not in PYTHON_CLASSES:
         return None
     return Explanation(0.6, f"{describe_kind(names)} {show_name(names.shown)}{describe_heir(names)}")
 

@@ -165,6 +165,7 @@ def _build_line(kind: ErrorKind, match: re.Match[str], text: str, exception: str
         owner = before[1] if before else ""
     if kind is ErrorKind.MODULE:
         owner = groups["module"]
+    expected, passed = (int(count) if (count := groups.get(side)) else None for side in ("expected", "passed"))
     return ErrorLine(
         kind,
         text,
@@ -172,8 +173,8 @@ def _build_line(kind: ErrorKind, match: re.Match[str], text: str, exception: str
         groups.get("owner") or owner,
         function,
         _list_names(kind, groups),
-        _parse_count(groups.get("expected")),
-        _parse_count(groups.get("passed")),
+        expected,
+        passed,
         is_cut=groups.get("end") == "" and match.end() == len(match.string),
     )
 
@@ -196,10 +197,6 @@ def _list_names(kind: ErrorKind, groups: dict[str, str | None]) -> tuple[str, ..
     names = pattern.findall(groups.get("list") or "")
     # people go on with "and AttributeError: …"
     return tuple(dict.fromkeys(name for name in names if name != "and" and not _EXCEPTION.match(name)))[:MAX_NAMES]
-
-
-def _parse_count(text: str | None) -> int | None:
-    return int(text) if text else None
 
 
 # characters that are read, from both ends of a longer text: a log may hold hours before the error
