@@ -7,11 +7,11 @@ import click
 
 from bot.cli.base import (
     choose_zone,
+    find_kept_repository,
     format_example,
     get_current_time,
     open_command_app,
     repo_option,
-    require_repository,
     show_progress_bar,
     timezone_option,
 )
@@ -19,7 +19,6 @@ from bot.dates import Span, get_today, parse_day
 from bot.errors import PrdigestError, UsageError
 from bot.settings import Settings
 from bot.text import format_count
-from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 
@@ -46,13 +45,12 @@ def backfill_command(
     repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
 ) -> None:
     """Load the history of past days, newest first. Run it again to continue after an interruption."""
-    from bot.features import backfill, renames  # noqa: PLC0415
+    from bot.features import backfill  # noqa: PLC0415
 
     # without a terminal there is no bar, and each day is a line of the log
     with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:
-        repository, span = _parse_request(app.settings, repo, since, until, timezone)
-        renames.follow_renames(app)
-        repository = app.find_first_name(repository)
+        span = _parse_span(app.settings, since, until, timezone)
+        repository = find_kept_repository(app, repo)
         if not (facts or app.sources.has_model):
             click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
         limit = backfill.CostLimit(max_cost) if app.sources.has_model and not facts else None
@@ -78,12 +76,10 @@ def backfill_command(
         raise PrdigestError(f"{format_count(failed, 'day')} could not be loaded: run the same command again.")
 
 
-def _parse_request(
-    settings: Settings, repo: str | None, since: str, until: str, timezone: str | None
-) -> tuple[Repository, Span]:
-    repository, zone = require_repository(settings, repo), choose_zone(settings, timezone)
+def _parse_span(settings: Settings, since: str, until: str, timezone: str | None) -> Span:
+    zone = choose_zone(settings, timezone)
     today = get_today(get_current_time(), zone)
     span = Span(parse_day(since, today).date, parse_day(until, today).date, zone)
     if span.last < span.first:
         raise UsageError(f"--until is before --since: there is no day from {span.first} to {span.last}.")
-    return repository, span
+    return span

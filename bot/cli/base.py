@@ -112,6 +112,18 @@ def require_repository(settings: Settings, repo: str | None) -> Repository:
     return repository
 
 
+def find_kept_repository(app: App, repo: str | None) -> Repository:
+    """Return the repository of the option or the settings, by the name by which the store keeps it.
+
+    Raises UsageError, StoreUnavailable, and what GitHub raises.
+    """
+    from bot.features.renames import follow_renames  # noqa: PLC0415
+
+    repository = require_repository(app.settings, repo)
+    follow_renames(app)
+    return app.find_first_name(repository)
+
+
 def choose_zone(settings: Settings, timezone: str | None) -> ZoneInfo:
     """Return the time zone of the option, else that of the settings. Raises UsageError."""
     return parse_zone(timezone) if timezone else settings.prdigest_timezone

@@ -14,6 +14,7 @@ from bot.cli.base import (
     check_writable,
     choose_zone,
     date_option,
+    find_kept_repository,
     find_repository,
     format_example,
     get_current_time,
@@ -131,11 +132,9 @@ def digest_command(
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
         app.ownership.claim_store()
-        from bot.features.renames import follow_renames  # noqa: PLC0415
         from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415
 
-        follow_renames(app)
-        selection = selection._replace(repository=app.find_first_name(selection.repository))
+        selection = selection._replace(repository=find_kept_repository(app, repo))
         span, zone = Span(selection.day.date, selection.day.date, selection.day.zone), app.get_channel_zone(target)
         published = post_digest(app, DigestSpec(target, selection.repository, span), lambda: render(zone))
     for note in published.notes:
@@ -255,7 +254,7 @@ def score_command(days: str, repo: str | None, timezone: str | None) -> None:
         request = ScoreRequest.parse(days, AllowedRepositories(repository), get_today(get_current_time(), zone))
         from bot.features.risks.service import score_lists  # noqa: PLC0415
 
-        score = score_lists(app, request.repository, request.span)
+        score = score_lists(app, find_kept_repository(app, repo), request.span)
         click.echo(f"{repository}, {request.span.title}\n\n{format_score(score)}")
 
 
@@ -274,7 +273,7 @@ def since_command(day: str, repo: str | None, timezone: str | None, profile: str
         from bot.features.digest.since import build_since_page, render_since  # noqa: PLC0415
         from bot.features.touches.service import find_profile  # noqa: PLC0415
 
-        repository, zone = require_repository(app.settings, repo), choose_zone(app.settings, timezone)
+        repository, zone = find_kept_repository(app, repo), choose_zone(app.settings, timezone)
         app.repositories = AllowedRepositories(repository, web=app.settings.github_web_url)
         text = f"{day} profile:{profile}" if profile else day
         request = SinceRequest.parse(text, app.repositories, get_today(get_current_time(), zone))
@@ -295,7 +294,7 @@ def deprecations_command(repo: str | None, profile: str) -> None:
     with open_command_app() as app:
         from bot.features.touches.contracts import list_deprecations  # noqa: PLC0415
 
-        repository = require_repository(app.settings, repo)
+        repository = find_kept_repository(app, repo)
         kept = app.profiles.get_profile(profile.lower()) if profile else None
         entries = list_deprecations(app, repository, kept)
     click.echo(terminal.format_deprecations(entries))

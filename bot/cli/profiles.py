@@ -13,10 +13,10 @@ from bot.cli.base import (
     CLONE,
     FILE,
     check_writable,
+    find_kept_repository,
     format_example,
     get_current_time,
     open_command_app,
-    require_repository,
     show_progress_bar,
     write_text,
 )
@@ -93,14 +93,11 @@ def add_command(
     profile = _read_profile(file) if file else None
     with open_command_app() as app:
         from bot.features.profiles.service import ProfileEntry  # noqa: PLC0415
-        from bot.features.renames import follow_renames  # noqa: PLC0415
         from bot.features.touches.upkeep import add_profile  # noqa: PLC0415
 
         web = app.settings.github_web_url
-        target = Repository.parse(upstream, web) if upstream else require_repository(app.settings, None)
         source = Repository.parse(repo, web) if repo else None
-        follow_renames(app)
-        target = app.find_first_name(target)
+        target = find_kept_repository(app, upstream)
         chosen = packages or (profile.packages if profile else ())
         added = ProfileEntry.build(parse_profile_name(name), target, chosen, source)
         before = app.profiles.get_entry(added.name)

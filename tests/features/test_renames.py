@@ -10,6 +10,7 @@ from github import Auth
 from redis import Redis
 
 from bot.app import App
+from bot.cli.base import find_kept_repository
 from bot.connections.sources import LiveSources
 from bot.dates import Span
 from bot.errors import GitHubUnavailable, UsageError
@@ -94,6 +95,13 @@ def test_what_is_kept_goes_on_by_the_first_name_and_is_had_by_both(store: Redis,
     assert {(each["owner"], each["name"]) for each in asked} == {("Elsewhere", "Motor")}
     assert [call.path for call in github.calls_to("/repos")] == ["/repos/Elsewhere/Motor/pulls/7/files"]
     assert set(store.keys()) - kept == {b"renamed"}
+
+
+def test_a_command_asks_by_the_first_name_of_what_it_is_told(store: Redis, github: ScriptedGitHub) -> None:
+    keep_something(start(store, github, REPOSITORY), REPOSITORY)
+    github.store.rename(str(REPOSITORY), str(MOTOR))
+    for named in (None, str(MOTOR), str(REPOSITORY)):
+        assert find_kept_repository(start(store, github, MOTOR), named) == REPOSITORY
 
 
 def test_a_new_repository_with_the_earlier_name_is_not_mistaken_for_it(
