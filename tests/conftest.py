@@ -1,6 +1,7 @@
 """What every test stands on: a clean environment, a real store, a model and a Slack on the loopback."""
 
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,6 +61,15 @@ def _own_folder(
         # others work there, too
         stray.rename(tmp_path_factory.mktemp("stray") / stray.name)
     assert strays == [], "ask for tmp_path to write files"
+
+
+@pytest.fixture(autouse=True)
+def _close_apps() -> Iterator[None]:
+    yield
+    # an error that a test keeps has the app in its traceback
+    if apps := sys.modules.get("tests.helpers.apps"):
+        while apps.OPENED:
+            apps.OPENED.pop().close()
 
 
 @pytest.fixture(scope="session")

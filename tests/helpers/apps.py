@@ -32,6 +32,9 @@ from impact.repository import Repository
 from tests.helpers.builders import DAY, REPOSITORY
 from tests.helpers.doubles import MemoryCache, MemoryStore, StubReader, Summaries, SummaryResult, slack_request
 
+# of apps that a test made, which may have opened connections: closed at its end
+OPENED: list[ExitStack] = []
+
 
 def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> App:
     """Return an app over a real store, if it needs one, at the end of a day.
@@ -39,7 +42,8 @@ def make_app(store: Redis | None = None, sources: Any = None, **parts: Any) -> A
     ``parts`` take the place of its properties.
     """
     sources = sources or SimpleNamespace(stands_in="")
-    app = App(load_settings(), lambda: DAY.end, time.sleep, PROVIDERS[0], sources, ExitStack())
+    OPENED.append(ExitStack())
+    app = App(load_settings(), lambda: DAY.end, time.sleep, PROVIDERS[0], sources, OPENED[-1])
     if store is not None:
         kept = Store(store)
         parts = {"store": store, "expiring_store": store, "tables": kept, "cached": kept, **parts}
