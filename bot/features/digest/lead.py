@@ -232,12 +232,13 @@ def render_catch_up(days: MultiDayDigest) -> Post:
     whole, coverage = days.combined, days.coverage
     title = _format_title(whole, truncate_text(collapse_lines(days.name), 60), days.span.title, coverage)
     own_urls = collect_urls(whole)
+    counted = [(each, _format_merge_count(each, each.coverage) or "not known") for each in days.digests]
 
     def build(words: int, sentence: int, *, links: bool) -> list[Block]:
         """Return the blocks, with whole sentences of a day of up to ``words`` together."""
         limits = replace(WIDE_LIMITS, sentence=sentence)
         urls = own_urls if links else {}
-        dated = [(each.day.date, _render_day(each, words, links=links)) for each in days.digests]
+        dated = [(each.day.date, _render_day(each, count, words, links=links)) for each, count in counted]
         dated += _render_unknown_days(days)
         gaps = _explain_gaps(whole, coverage, sentence)
         blocks = [make_header(title), *([make_sentence(gaps)] if gaps else [])]
@@ -261,9 +262,8 @@ def render_catch_up(days: MultiDayDigest) -> Post:
     return Post(escape_mrkdwn(f"{title}. {gaps}" if gaps else title), tuple(blocks))
 
 
-def _render_day(digest: Digest, words: int, *, links: bool) -> list[Element]:
+def _render_day(digest: Digest, count: str, words: int, *, links: bool) -> list[Element]:
     date = make_text(_format_short_date(digest.day.date), bold=True)
-    count = _format_merge_count(digest, digest.coverage) or "not known"
     text = keep_sentences(collapse_lines(digest.overview.text), words)
     if not digest.entries or not text:
         return [date, make_text(f" · {count}")]
