@@ -17,10 +17,11 @@ _OWN_PACKAGES = ("bot", "handlers")
 _MAX_RECORD_LENGTH = 20_000
 
 
-class _RedactingFormatter(logging.Formatter):
-    """A formatter that removes credentials and limits the length: an error may quote the data that it is about.
+class TextFormatter(logging.Formatter):
+    """A formatter for people: time, level, logger, the id of the request if there is one, and message.
 
-    ``secrets`` are removed whatever they look like: a service may repeat its own token in an error.
+    It removes credentials and limits the length, as an error may quote the data that it is about. ``secrets`` are
+    removed whatever they look like: a service may repeat its own token in an error.
     """
 
     def __init__(self, secrets: Sequence[str] = ()) -> None:
@@ -39,10 +40,6 @@ class _RedactingFormatter(logging.Formatter):
         text = redact_text(text)
         return text if len(text) <= _MAX_RECORD_LENGTH else f"{text[:_MAX_RECORD_LENGTH]}… [cut]"
 
-
-class TextFormatter(_RedactingFormatter):
-    """A formatter for people: time, level, logger, the id of the request if there is one, and message."""
-
     def format(self, record: logging.LogRecord) -> str:
         return self.limit_text(super().format(record))
 
@@ -52,7 +49,7 @@ class TextFormatter(_RedactingFormatter):
         return f"{self.formatTime(record)} {record.levelname} {source}: {record.message}"
 
 
-class JsonFormatter(_RedactingFormatter):
+class JsonFormatter(TextFormatter):
     """A formatter for programs: a line of JSON with time, level, logger, message, request, and any exception."""
 
     def format(self, record: logging.LogRecord) -> str:

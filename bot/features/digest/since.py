@@ -45,8 +45,8 @@ from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.text import format_count, truncate_words
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
-from impact.history.merge_index import build_title_key
 from impact.history.outcomes import OutcomeKind, find_outcomes
+from impact.history.revert_index import build_title_key
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.text.description import extract_prose

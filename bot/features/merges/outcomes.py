@@ -11,8 +11,8 @@ from bot.platform.pulls.models import PullRequest
 from impact.errors import attempt
 from impact.history import outcomes, revert_index
 from impact.history.mentions import Extent, Statement, compile_verb, find_statements, parse_statement
-from impact.history.merge_index import build_title_key
 from impact.history.revert_claims import RevertClaim, is_reland_title, parse_claim
+from impact.history.revert_index import build_title_key
 from impact.history.reverts import Revert
 from impact.text.description import extract_prose
 

@@ -7,10 +7,9 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Generic, TypeVar
 
-from impact.history.merge_index import M
 from impact.history.merges import WrittenMerge
 from impact.history.repairs import find_repairs
-from impact.history.revert_index import RevertIndex
+from impact.history.revert_index import M, RevertIndex
 from impact.history.reverts import list_reverted_numbers, select_standing
 
 M_co = TypeVar("M_co", bound=WrittenMerge, covariant=True)

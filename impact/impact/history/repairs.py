@@ -9,9 +9,8 @@ from itertools import islice
 
 from impact.errors import attempt
 from impact.history.mentions import Mention, find_references
-from impact.history.merge_index import M
 from impact.history.merges import WrittenMerge
-from impact.history.revert_index import RevertIndex
+from impact.history.revert_index import M, RevertIndex
 from impact.text.description import extract_prose
 
 _REPAIR_WORD = re.compile(
