@@ -98,6 +98,8 @@ class App:
     throttle: PostThrottle = field(default_factory=PostThrottle)
     instruments: Instruments = field(default_factory=Instruments)
     timeouts: RedisTimeouts = field(default_factory=RedisTimeouts)
+    # a type checker takes seconds, or minutes: an answer to an agent has no time for it
+    starts_checks: bool = True
     # of this process, once it is open
     jobs: JobQueue = field(init=False, repr=False)
     # the names in the settings of repositories that are kept by their first ones (bot/features/renames.py)

@@ -98,7 +98,7 @@ class AgentTools:
             # one that was not scanned yet says nothing
             return name in names and (profile is None or profile.explains)
 
-        app.profiles = Profiles(app, may_see)
+        app.profiles, app.starts_checks = Profiles(app, may_see), False
         # a missing setting is told when the process starts
         _ = app.repositories, app.day_lists
         self.app = app

@@ -17,7 +17,6 @@ from bot.features.touches import service as touching
 from bot.features.touches.contracts import build_contract_list, list_own_merges, read_contracts
 from bot.features.touches.requests import BrokeRequest, ContractRequest, UpgradeRequest
 from bot.features.touches.terminal import format_suspects
-from bot.features.touches.upgrade import plan_upgrade
 from bot.features.touches.upgrade_view import render_upgrade
 from bot.mcp.declaration import (
     Days,
@@ -149,7 +148,7 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
     report, contracts = touching.judge_merges(app, entry.name, merged.pulls, merged.coverage)
     about = (
         f"what touches the profile {entry.name} among {format_count(report.merges, 'merge')} of {entry.upstream}, "
-        f"{span}, judged by code against {format_count(report.uses, 'use')}"
+        f"{span}, judged by code against {format_count(report.uses, 'use')}; {report.judges}"
     )
     by_commit = {each.commit: each for each in contracts}
 
@@ -193,4 +192,5 @@ def plan_way(
     entry = touching.find_entry(app, profile)
     commit = UpgradeRequest.parse(start).start
     pin, merge = find_pin(app, entry.upstream, commit, app.profiles.require_scanned(entry))
-    return render_upgrade(plan_upgrade(app, merge, entry), f"{app.repositories.web}/{entry.upstream}", pin)
+    plan = touching.plan_upgrade(app, merge, entry)
+    return render_upgrade(plan, f"{app.repositories.web}/{entry.upstream}", pin)

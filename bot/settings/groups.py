@@ -391,6 +391,13 @@ class RuntimeSettings(SettingsGroup):
         "waits for its mirror, ten minutes at most. If empty, there is no mirror.",
         _WORK,
     )
+    prdigest_type_checker: Literal["auto", "off"] = setting(
+        "With `auto`, a type checker judges beside the rules what touches a team's code, where PRDIGEST_MIRROR "
+        "has both repositories. It is a process of a worker: one at a time, with some 250 MB of memory, for two "
+        "minutes at most. With `off`, the rules judge alone.",
+        _WORK,
+        default="auto",
+    )
     port: int = setting(
         "Port of `prdigest web` and `run`, for /healthz, /readyz and, without SLACK_APP_TOKEN, /slack/events.",
         _WEB,

@@ -103,7 +103,7 @@ def test_the_last_failure_is_told_to_the_doctor(server: GitServer, tmp_path: Pat
     assert mirror is not None
     with pytest.raises(MirrorUnavailable) as caught:
         mirror.update(ENGINE)
-    [_, line] = format_findings(check_mirror(tmp_path / "mirrors", (ENGINE,), lambda: MORNING))
+    [*_, line] = format_findings(check_mirror(tmp_path / "mirrors", (ENGINE,), lambda: MORNING))
     assert line == f"! Mirror octo/engine: none yet; the last update failed -> {caught.value}"
     assert {call.token for call in server.calls} <= {"", "ghp_wrongwrong"}
 

@@ -36,6 +36,7 @@ from bot.features.touches.lines import (
     WIDE_TOUCHES,
     HitContext,
     TouchLimits,
+    list_judges,
     make_sentence,
     render_news_line,
     render_pending,
@@ -389,7 +390,7 @@ def list_notes(digest: Digest, coverage: ReadCoverage) -> list[str]:
         branches.setdefault(shorten_branch(pull), []).append(pull.number)
     notes += [f"merged into {branch}: {format_numbers(numbers)}" for branch, numbers in branches.items()]
     notes += _list_unread(digest) if digest.entries else ()
-    return [*notes, *([digest.count_caveats] if digest.count_caveats else [])]
+    return [*notes, *([digest.count_caveats] if digest.count_caveats else []), *list_judges(digest.touches)]
 
 
 def _list_unread(digest: Digest) -> Iterator[str]:

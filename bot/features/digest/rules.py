@@ -349,6 +349,7 @@ def _combine_reports(reports: Sequence[TouchReport]) -> TouchReport | None:
         merges=sum(report.merges for report in reports),
         uses=max(report.uses for report in reports),
         touching=CoveredList(tuple(sorted(touching, key=lambda merge: merge.sort_key)), coverage),
+        judges=" ".join(dict.fromkeys(report.judges for report in reports if report.merges and report.judges)),
     )
 
 

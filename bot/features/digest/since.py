@@ -21,8 +21,9 @@ from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, Merg
 from bot.features.merges.view import make_list, render_numbers, render_reference, render_risk
 from bot.features.reviews.service import get_review
 from bot.features.summaries.service import get_summary
+from bot.features.touches.checking import check_merges
 from bot.features.touches.contracts import get_kept_contract, list_merges
-from bot.features.touches.lines import HitContext, TouchLimits, make_sentence, render_touches
+from bot.features.touches.lines import HitContext, TouchLimits, list_judges, make_sentence, render_touches
 from bot.features.touches.requests import SinceRequest
 from bot.features.touches.service import find_profile
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
@@ -319,7 +320,7 @@ def _list_notes(page: SincePage) -> Iterator[str]:
     if taken_back := len(page.stories.taken_back):
         them = "it" if taken_back == 1 else "them"
         yield f"{format_count(taken_back, 'merge')} and what reverted {them} left out"
-    yield from page.notes
+    yield from (*page.notes, *list_judges(page.touches))
 
 
 @job("since", QueueName.LONG, LONG_RETRIES)
@@ -365,6 +366,7 @@ def build_page_of(
         contracts = [contract for pull in shown if (contract := get_kept_contract(app, pull))]
         unread = len(shown) - len(contracts)
         kept = CoveredPart("merges' code", unread, len(shown), "nobody has asked about it yet")
-        report = judge_merges(profile.name, profile, contracts, Coverage.of(kept))
+        checked = check_merges(app, profile, [contract.commit for contract in contracts])
+        report = judge_merges(profile.name, profile, contracts, Coverage.of(kept), checked)
     name = app.name_repository(repository)
     return SincePage(name, span, len(merged.pulls), stories, entries, report, merged.coverage, merged.notes)

@@ -365,7 +365,7 @@ def describe_touches(session: ReadingSession) -> str:
                 places = "; ".join(map(_format_use, touch.uses[:_MAX_PLACES])) + more
                 yield f"- {_shorten(change.name)} {change.kind}: {_shorten(touch.reason)}. Used at {places}"
 
-    lines = [f"What touches the profile {report.profile}, judged by code:"]
+    lines = [f"What touches the profile {report.profile}, judged by code:", *filter(None, [report.judges])]
     lines += report.touching.render(_shorten, show, f"none of {checked}")
     return session.limit_lines(lines, "ask about one of them", "hits", _MAX_TOUCHES_LENGTH)
 

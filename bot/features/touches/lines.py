@@ -290,6 +290,13 @@ def describe_nothing(report: TouchReport) -> str:
     return f"Nothing touches {shorten_profile(report.profile)} ({checked})."
 
 
+def list_judges(report: TouchReport | None) -> list[str]:
+    """Return who judged, as a clause; nothing where nothing was judged."""
+    return (
+        [f"{report.judges[0].lower()}{report.judges[1:-1]}"] if report and report.merges and report.judges else []
+    )
+
+
 def make_sentence(text: str) -> Block:
     return make_block(make_section([make_text(text)]))
 

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from bot.app import App
-from bot.dates import Span, parse_span
-from bot.errors import SlackCallRefused, UsageError
+from bot.dates import Span, get_today, parse_span
+from bot.errors import SlackCallRefused, TimeLimitExceeded, UsageError
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
 from bot.features.profiles.scanning import find_pin
 from bot.features.profiles.service import ProfileEntry
+from bot.features.touches.checking import check_merges, check_way
 from bot.features.touches.contracts import (
     build_contract_list,
     list_deprecations,
     list_kept_contracts,
+    list_merges,
     list_own_merges,
     read_contracts,
+    state_deprecations,
 )
 from bot.features.touches.decisions import (
     add_decisions,
@@ -32,6 +35,7 @@ from bot.features.touches.decisions import (
 from bot.features.touches.lines import HitVote, PendingHits, TouchVerdict
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
+    MAX_UPGRADE_DAYS,
     BrokeRequest,
     ContractRequest,
     DeprecationsRequest,
@@ -39,7 +43,6 @@ from bot.features.touches.requests import (
     TouchScoreRequest,
     UpgradeRequest,
 )
-from bot.features.touches.upgrade import plan_upgrade
 from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
     render_contract_file,
@@ -49,15 +52,20 @@ from bot.features.touches.view import (
     render_touch_list,
     render_touch_score,
 )
+from bot.platform import deadlines
 from bot.platform.commands import CommandRequest
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
+from bot.platform.progress import note_progress
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.blocks import Element
 from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
 from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.source.reading import update_mirror
 from bot.platform.store.keys import parse_digest_key
+from bot.text import format_count
+from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract, cover_contracts
 from impact.coverage import COMPLETE, Coverage
 from impact.history.reverts import list_reverted_numbers, select_standing
@@ -70,12 +78,16 @@ from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_
 from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.judgement import judge_merges as judge_contracts
 from impact.touches.models import TouchReport
+from impact.touches.profile_index import ProfileIndex
+from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
 log = logging.getLogger(__name__)
 
 _MAX_SUSPECTS = 5
 # merges since a pin that are judged for one answer, the last ones; vLLM has some 900 a month
 _MAX_PENDING = 1_500
+# merges of a way between two looks at how far it is
+_STEP = 50
 
 
 def find_entry(app: App, profile: str) -> ProfileEntry:
@@ -109,8 +121,11 @@ def judge_merges(
     profile, upstream = app.profiles.require_scanned(entry), str(entry.upstream).lower()
     merged = (pull for pull in pulls if pull.is_merged and not pull.other_branch)
     merges = [pull for pull in merged if str(pull.repository).lower() == upstream]
+    if app.starts_checks and merges:
+        update_mirror(app.sources.source_mirror, entry.upstream)
     contracts = read_contracts(app, merges)
-    return judge_contracts(entry.name, profile, contracts, coverage + entry.coverage), contracts
+    checked = check_merges(app, profile, [each.commit for each in contracts], entry)
+    return judge_contracts(entry.name, profile, contracts, coverage + entry.coverage, checked), contracts
 
 
 def find_pending(app: App, name: str) -> PendingHits | None:
@@ -129,7 +144,9 @@ def find_pending(app: App, name: str) -> PendingHits | None:
     gone = list_reverted_numbers(select_standing(RevertIndex(listed).reverts, listed))
     decisions = get_last_decisions(app, name, upstream)
     closed = gone | {number for number, each in decisions.items() if each.verdict is not TouchVerdict.OURS}
-    report = judge_contracts(name, profile, [each for each in kept if each.number not in closed])
+    waiting = [each for each in kept if each.number not in closed]
+    checked = check_merges(app, profile, [each.commit for each in waiting])
+    report = judge_contracts(name, profile, waiting, checked=checked)
     hits = sorted(
         (merges[hit.number] for hit in report.touching.ignore_coverage()), key=lambda pull: pull.merge_time
     )
@@ -259,6 +276,71 @@ def answer_upgrade(app: App, asker: SlackRequest, request: UpgradeRequest, audie
 
     started = f"Planning the upgrade from {request.start or 'your pin'}… Merges I haven't read yet take a while."
     app.replies.give_answer(asker, "upgrade", audience, make, started)
+
+
+def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan:
+    """Plan the way from a merge to the last one.
+
+    Raises UsageError if it is too long ago; RateLimited or TimeLimitExceeded if it takes longer, where what was
+    read is kept.
+    """
+    profile = app.profiles.require_scanned(entry)
+    merges, coverage = _list_since(app, entry.upstream, pin)
+    contracts = _read_steps(app, merges)
+    commits = [pin.commit, *(pull.commit for pull in merges)]
+    deprecations = state_deprecations(app, entry.upstream)
+    way = UpgradeRange(
+        pin.commit,
+        commits[-1],
+        contracts,
+        dict(zip(commits[1:], commits, strict=False)),
+        select_standing(RevertIndex(merges).reverts, merges),
+        deprecations=tuple(used.entry for state, used in deprecations if state is not DeprecationState.REMOVED),
+        url=f"{pin.web}/{entry.upstream}",
+        coverage=coverage + entry.coverage,
+    )
+    checked = check_way(app, profile, way.start, way.end, entry)
+    return build_upgrade_plan(way, ProfileIndex(profile), checked)
+
+
+def _list_since(app: App, upstream: Repository, pin: PullRequest) -> tuple[list[PullRequest], Coverage]:
+    """Return the merges after another one, oldest first, and how much of their list was read."""
+    today = app.get_today()
+    span = Span(get_today(pin.merge_time, today.zone).date, today.date, today.zone)
+    if len(span) > MAX_UPGRADE_DAYS:
+        raise UsageError(
+            f"That commit is {len(span)} days old, and I look back {MAX_UPGRADE_DAYS}: on a clone, run "
+            f"prdigest upgrade --upstream CLONE --from {pin.commit[:10]} --profile NAME."
+        )
+    merged = list_merges(app, upstream, span)
+    later = [pull for pull in merged.pulls if pull.merge_time > pin.merge_time and pull.base == pin.base]
+    return sorted(later, key=lambda pull: (pull.merge_time, pull.number)), merged.coverage
+
+
+def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:
+    """Return what each merge changes for others, in order. Another attempt continues where this one ended."""
+    contracts: list[MergeContract] = []
+
+    def note_all(done: int, _of_step: int) -> None:
+        note_progress(len(contracts) + done, len(pulls))
+
+    for start in range(0, len(pulls), _STEP):
+        try:
+            contracts += _read_step(app, pulls[start : start + _STEP], note_all)
+        except TimeLimitExceeded as error:
+            raise TimeLimitExceeded(
+                f"I have read {len(contracts):,} of {format_count(len(pulls), 'merge')}, and keep them: ask "
+                "again, and I go on from there. On a clone, prdigest upgrade takes a few minutes."
+            ) from error
+    return contracts
+
+
+def _read_step(
+    app: App, pulls: Sequence[PullRequest], note: Callable[[int, int], None]
+) -> tuple[MergeContract, ...]:
+    if not deadlines.get_seconds_left():
+        raise TimeLimitExceeded(deadlines.TOO_LONG)
+    return read_contracts(app, pulls, must_wait=True, note=note)
 
 
 # --- the merges that explain an error

@@ -80,7 +80,8 @@ class AgentTask:
 
     ``hunks`` are upstream's own migrations. ``other_hunks`` is how many more of the diff change a line with one of
     the changed names. ``tests`` are the team's tests that use what changed, ``upstream_tests`` those that
-    upstream changed itself. ``has_diff``: the diff is known. ``coverage`` says what was not read for it.
+    upstream changed itself. ``has_diff``: the diff is known. ``coverage`` says what was not read for it,
+    ``judges`` who judged.
     """
 
     pull: PullRequest
@@ -92,6 +93,7 @@ class AgentTask:
     upstream_tests: tuple[str, ...] = ()
     has_diff: bool = True
     coverage: Coverage = COMPLETE
+    judges: str = ""
 
 
 @job("agent_task")
@@ -133,7 +135,7 @@ def prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
         )
     classes = app.paths.get_path_classes(upstream)
     task = build_agent_task(pull, merges[0], contracts[0], profile, classes)
-    return replace(task, coverage=report.touching.coverage)
+    return replace(task, coverage=report.touching.coverage, judges=report.judges)
 
 
 def build_agent_task(
@@ -198,7 +200,7 @@ def render_agent_task(task: AgentTask) -> str:
         f"{_link(pull.url, f'#{pull.number}')} {escape_line(truncate_text(pull.title, _MAX_TITLE))}",
         f"was merged into {pull.repository} as {write_code(pull.commit[:_HASH_LENGTH])}.",
         "Change our code so that it works with that merge, and change nothing else.\n",
-        *([f"{escape_line(gaps)}\n"] if gaps else []),
+        *(f"{escape_line(each)}\n" for each in (gaps, task.judges) if each),
         f"{DATA_NOTE}\n",
         *_list_changes(task),
         *_list_uses(task),

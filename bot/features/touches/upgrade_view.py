@@ -338,8 +338,9 @@ def _render_rest(plan: UpgradePlan, url: str, most: int) -> Iterator[Block]:
             for entry in (used.entry for used in plan.deprecations)
         ]
         yield _make_list(NEWS_TITLE, lines, most)
-    if plan.undone:
-        yield make_context(_format_undone(plan))
+    for note in (_format_undone(plan) if plan.undone else "", plan.judges):
+        if note:
+            yield make_context(note)
 
 
 def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:

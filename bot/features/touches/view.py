@@ -20,6 +20,7 @@ from bot.features.touches.lines import (
     format_class_title,
     format_kind,
     list_contract_rows,
+    list_judges,
     make_code,
     make_sentence,
     make_title,
@@ -289,7 +290,7 @@ def _render_hits(
 
     nothing = describe_nothing(report) if report.merges else "Nothing was merged on these days."
     blocks = sort_hits(report, context.taken_back).render(make_sentence, show, nothing)
-    line = " · ".join(filter(None, (report.touching.coverage.name_files(), *notes)))
+    line = " · ".join(filter(None, (report.touching.coverage.name_files(), *notes, *list_judges(report))))
     return [*blocks, make_context(truncate_text(line, _MAX_NOTES))] if line else blocks
 
 

@@ -11,6 +11,7 @@ from bot.platform.finding import Finding
 from bot.platform.git.folder import MirrorFolder, measure_size
 from bot.platform.git.processes import GitFailure, build_isolated_environment, run_git
 from bot.text import format_duration
+from impact.checker.program import PACKAGE, VERSION, CheckerFailed, find_program
 from impact.git.commands import build_command
 from impact.repository import Repository
 
@@ -28,6 +29,7 @@ def check_mirror(
     root: Path, repositories: Sequence[Repository], now: Callable[[], datetime], program: str = "git"
 ) -> Iterator[Finding]:
     yield check_version(_read_version(program))
+    yield _check_checker()
     for repository in repositories:
         yield _check_folder(MirrorFolder(root, repository), f"Mirror {repository}", now())
 
@@ -49,6 +51,15 @@ def check_version(version: tuple[int, int] | None) -> Finding:
     if version < _OLDEST_VERSION:
         return Finding.build_failure(GIT, shown, f"Install git {oldest} or later, or leave PRDIGEST_MIRROR empty.")
     return Finding.build_success(GIT, shown)
+
+
+def _check_checker() -> Finding:
+    """Return whether the second judge of what touches a team's code is there: without it, rules judge alone."""
+    try:
+        find_program()
+    except CheckerFailed as error:
+        return Finding.build_note("Type checker", f"not used: {error}")
+    return Finding.build_success("Type checker", f"{PACKAGE} {VERSION}")
 
 
 def _check_folder(folder: MirrorFolder, name: str, now: datetime) -> Finding:

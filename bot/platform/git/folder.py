@@ -56,6 +56,7 @@ class MirrorFolder:
         self._name = checked.name.lower()
         self.path = self._owner / f"{self._name}.git"
         self._failure = self._owner / f"{self._name}~failed"
+        self.lock = self._owner / f"{self._name}~lock"
 
     @property
     def exists(self) -> bool:
@@ -73,20 +74,6 @@ class MirrorFolder:
             return "it has settings that the bot did not write"
         is_ours = _has_content(self.path / "config", CONFIG) and _has_content(self.path / "HEAD", HEAD)
         return "" if is_ours else "it has settings that the bot did not write"
-
-    @contextmanager
-    def hold_lock(self, seconds: float) -> Iterator[bool]:
-        """Hold the mirror's lock while the block runs; yields whether that was possible within ``seconds``.
-
-        The system takes the lock from a process that dies. Raises OSError if the folder can't be written, and
-        ProcessShutdown.
-        """
-        make_private_folder(self._owner)
-        handle = os.open(self._owner / f"{self._name}~lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            yield _try_lock(handle, seconds)
-        finally:
-            os.close(handle)
 
     def make_new(self) -> Path:
         """Return a new empty folder beside the mirror, for a copy that is not whole. The lock must be held."""
@@ -135,6 +122,21 @@ class MirrorFolder:
         with suppress(OSError), self._failure.open("rb") as file:
             return MirrorFailure(file.read(_MAX_SENTENCE).decode("utf-8", "replace"), failed_at)
         return None
+
+
+@contextmanager
+def hold_file(file: Path, seconds: float) -> Iterator[bool]:
+    """Hold a file as a lock while the block runs; yields whether that was possible within ``seconds``.
+
+    The system takes the lock from a process that dies. Raises OSError if the folder can't be written, and
+    ProcessShutdown.
+    """
+    make_private_folder(file.parent)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    try:
+        yield _try_lock(handle, seconds)
+    finally:
+        os.close(handle)
 
 
 def measure_size(folder: Path) -> int:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from bot.errors import MirrorUnavailable, PrdigestError
-from bot.platform.git.folder import BRANCH, MirrorFolder, measure_size
+from bot.platform.git.folder import BRANCH, MirrorFolder, hold_file, measure_size
 from bot.platform.git.processes import GitFailure, build_isolated_environment, open_process, run_git
 from impact.git.commands import MISSING_PROGRAM, build_command
 from impact.repository import Repository
@@ -101,7 +101,7 @@ class GitMirror:
         if self._is_fresh(folder):
             return
         try:
-            with folder.hold_lock(self._limits.lock_seconds) as is_held:
+            with hold_file(folder.lock, self._limits.lock_seconds) as is_held:
                 if not is_held:
                     raise MirrorUnavailable(f"Another process still updates the mirror of {repository}.")
                 if not self._is_fresh(folder):

@@ -107,7 +107,10 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class CheckedMerges:
-    """What the checker found, by the commit of a merge. ``alone`` says as a clause why the rules judge alone."""
+    """What the checker found, by the commit of a merge.
+
+    ``alone`` says as a clause why the rules judge alone all merges that have no findings here, not even none.
+    """
 
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
     paths: Collection[str] = ()
@@ -115,13 +118,16 @@ class CheckedMerges:
 
     def get_witness(self, commit: str) -> Witness | None:
         """Return what the checker says of a merge; None where it was not asked."""
-        return None if self.alone else Witness(self.findings.get(commit, ()), self.paths)
+        is_checked = commit in self.findings or not self.alone
+        return Witness(self.findings.get(commit, ()), self.paths) if is_checked else None
 
     @property
     def sentence(self) -> str:
         """Who judged, for a person."""
         if self.alone:
-            return f"The rules judged alone: {self.alone}."
+            checked = len(self.findings)
+            besides = f", but for {checked} {'merge' if checked == 1 else 'merges'}" if checked else ""
+            return f"The rules judged alone{besides}: {self.alone}."
         return f"A type checker judged beside the rules, in {len(self.paths):,} of your files."
 
 

@@ -15,7 +15,7 @@ from impact.errors import ImpactError
 # its kinds of diagnostics and the forms of their texts are those of this version, which pyproject.toml pins
 PACKAGE, VERSION = "pyrefly", "1.4.1"
 # a check of vllm-ascend beside vLLM takes 4 seconds of a processor and 200 MB; a busy machine waits longer
-_SECONDS, _PROCESSOR_SECONDS, _MEMORY, _OUTPUT = 300, 120, 4 << 30, 64 << 20
+MOST_SECONDS, _PROCESSOR_SECONDS, _MEMORY, _OUTPUT = 300.0, 120, 4 << 30, 64 << 20
 # the limits of a process are set in it, before it becomes the checker: threads of ours forbid to do so in a fork
 _START = """import os, resource, sys
 for name, most in (("AS", {0}), ("CPU", {1}), ("FSIZE", {2}), ("CORE", 0)):
@@ -25,6 +25,7 @@ for name, most in (("AS", {0}), ("CPU", {1}), ("FSIZE", {2}), ("CORE", 0)):
 os.execv(sys.argv[1], sys.argv[1:])"""
 # neither settings nor comments of the trees switch anything off, and no interpreter is asked
 _SETTINGS = "enabled-ignores = []\nuse-ignore-files = false\n"
+_TOO_LONG = "the type checker took too long"
 _OPTIONS = (
     "--preset off --disable-search-path-heuristics --disable-project-excludes-heuristics --skip-interpreter-query"
     " --python-version 3.12 --python-platform linux --output-format json --summary none --progress-bar no"
@@ -50,13 +51,15 @@ def find_program() -> Path:
     raise CheckerFailed("the type checker has no program here")
 
 
-def run_program(program: Path, folder: Path, *, seconds: float = _SECONDS) -> tuple[Diagnostic, ...]:
+def run_program(program: Path, folder: Path, *, seconds: float = MOST_SECONDS) -> tuple[Diagnostic, ...]:
     """Return what the checker says of ``folder/team`` beside ``folder/upstream``, with paths within the first.
 
     Raises:
         CheckerFailed: it took too long or too much, or ended otherwise.
         CheckerError: what it gave is not what its version gives.
     """
+    if seconds <= 0:
+        raise CheckerFailed(_TOO_LONG)
     settings, team = folder / "settings.toml", folder / "team"
     settings.write_text(_SETTINGS)
     kinds = [part for kind in KINDS for part in ("--error", kind)]
@@ -76,7 +79,7 @@ def run_program(program: Path, folder: Path, *, seconds: float = _SECONDS) -> tu
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise CheckerFailed("the type checker took too long") from error
+            raise CheckerFailed(_TOO_LONG) from error
         except OSError as error:
             raise CheckerFailed(f"the type checker can't be started ({error.strerror})") from error
         if output.seek(0, os.SEEK_END) >= _OUTPUT:

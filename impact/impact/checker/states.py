@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from impact.checker.diagnostics import CheckedMerges, Diagnostic, Finding, find_new
-from impact.checker.program import CheckerFailed, find_program, run_program
+from impact.checker.program import MOST_SECONDS, CheckerFailed, find_program, run_program
 from impact.git.clone_trees import CloneTrees
 from impact.python.blocks import walk_statements
 from impact.python.module_names import name_module
@@ -32,10 +34,19 @@ _State = frozenset[tuple[str, str]]
 class CheckedStates:
     """What the checker says of a team's tree at commits of upstream. It is a context, which removes its folder.
 
+    That is made in ``folder``, or else in the system's. ``until``, by ``time.monotonic``, a check may go on.
     Its methods raise CheckerFailed: the checker is not installed, or a check takes too long or too much.
     """
 
-    def __init__(self, upstream: CloneTrees, team: Iterable[SourceFile], packages: Sequence[str]) -> None:
+    def __init__(
+        self,
+        upstream: CloneTrees,
+        team: Iterable[SourceFile],
+        packages: Sequence[str],
+        folder: Path | None = None,
+        until: float = math.inf,
+    ) -> None:
+        self._until = until
         self._program = find_program()
         self._upstream = upstream
         self._packages = frozenset(packages)
@@ -43,7 +54,7 @@ class CheckedStates:
         self._unread = set[str]()
         self._states: dict[_State, tuple[tuple[Diagnostic, ...], frozenset[str]]] = {}
         self._size = 0
-        self._folder = Path(tempfile.mkdtemp(prefix="impact-checker-"))
+        self._folder = Path(tempfile.mkdtemp(prefix="impact-checker-", dir=folder))
         try:
             self._texts = self._write_team(team)
         except BaseException:
@@ -117,7 +128,9 @@ class CheckedStates:
         state = frozenset((place, version.blob) for place, version in files.items())
         if state not in self._states:
             self._move(files)
-            checked = run_program(self._program, self._folder)
+            checked = run_program(
+                self._program, self._folder, seconds=min(MOST_SECONDS, self._until - time.monotonic())
+            )
             if len(self._states) >= _MAX_STATES:
                 del self._states[next(iter(self._states))]
             self._states[state] = tuple(self._restore_paths(checked)), frozenset(self._unread & files.keys())
@@ -187,11 +200,13 @@ def check_merges(
     packages: Sequence[str],
     merges: Sequence[tuple[str, str]],
     progress: Callable[[int, int], None],
+    folder: Path | None = None,
+    until: float = math.inf,
 ) -> CheckedMerges:
     """Return what fails from each of some merges on, given as the commits before and after it, in order."""
     findings: dict[str, tuple[Finding, ...]] = {}
     try:
-        with CheckedStates(upstream, team, packages) as states:
+        with CheckedStates(upstream, team, packages, folder, until) as states:
             for done, (before, after) in enumerate(merges, 1):
                 findings[after] = states.list_findings(before, after)
                 progress(done, len(merges))
@@ -201,11 +216,16 @@ def check_merges(
 
 
 def check_way(
-    upstream: CloneTrees, team: Iterable[SourceFile], packages: Sequence[str], line: Sequence[str]
+    upstream: CloneTrees,
+    team: Iterable[SourceFile],
+    packages: Sequence[str],
+    line: Sequence[str],
+    folder: Path | None = None,
+    until: float = math.inf,
 ) -> CheckedMerges:
     """Return what fails at the end of a line of commits and not at its first one."""
     try:
-        with CheckedStates(upstream, team, packages) as states:
+        with CheckedStates(upstream, team, packages, folder, until) as states:
             return CheckedMerges(states.list_net_findings(line), states.paths)
     except CheckerFailed as error:
         return CheckedMerges(alone=str(error))

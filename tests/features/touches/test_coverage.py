@@ -235,6 +235,7 @@ PARTS = frozenset(
         "list_commit_rows",
         "list_guide_rows",
         "list_use_rows",
+        "list_judges",
         "select_rows",
     }
 )

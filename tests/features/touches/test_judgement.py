@@ -15,8 +15,7 @@ from bot.errors import RateLimited, TimeLimitExceeded, UsageError
 from bot.features.digest.service import read_touches
 from bot.features.profiles.scanning import find_pin
 from bot.features.profiles.service import ProfileEntry
-from bot.features.touches.service import judge_merges
-from bot.features.touches.upgrade import plan_upgrade
+from bot.features.touches.service import judge_merges, plan_upgrade
 from bot.platform import deadlines
 from bot.platform.progress import follow_progress
 from bot.platform.pulls.models import PullRequest

@@ -6,6 +6,7 @@ import pytest
 
 from bot.platform.git.check import check_mirror, check_version
 from bot.platform.git.folder import CONFIG, HEAD, MirrorFolder
+from impact.checker.program import VERSION
 from impact.repository import Repository
 from impact.testing.clones import needs_git
 from tests.doctor.findings import NOW, format_findings, now
@@ -28,7 +29,7 @@ def make_mirror(root: Path, size: int = 212_000_000) -> MirrorFolder:
 
 
 def describe_mirror(root: Path) -> str:
-    [_, line] = format_findings(check_mirror(root, (ENGINE,), now))
+    [*_, line] = format_findings(check_mirror(root, (ENGINE,), now))
     return line
 
 
@@ -87,5 +88,9 @@ def test_the_version_is_that_of_the_program(tmp_path: Path) -> None:
 
 
 def test_no_program_is_no_version(tmp_path: Path) -> None:
-    [line] = format_findings(check_mirror(tmp_path, (), now, "nosuchgit"))
+    line, checker = format_findings(check_mirror(tmp_path, (), now, "nosuchgit"))
     assert line.startswith("! Git: missing")
+    assert checker in (
+        f"+ Type checker: pyrefly {VERSION}",
+        "- Type checker: not used: the type checker is not installed",
+    )
