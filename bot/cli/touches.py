@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -31,14 +32,14 @@ from bot.features.touches import terminal
 from bot.features.touches.upgrade_view import render_upgrade
 from bot.platform.git.reading import open_clone_trees
 from bot.settings import load_settings
-from impact.checker.diagnostics import NOT_CHECKED
-from impact.checker.states import check_way
+from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.commit_judge import name_clone
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
+from impact.clones.line_checks import check_line
 from impact.clones.tree_scan import read_tree, scan_clone
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
@@ -61,6 +62,8 @@ from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import build_upgrade_plan
 
 _AUTO, _WEEKS = "auto", "weeks"
+_CHECKER = "Have a type checker judge beside the rules, where"
+_checker_option = partial(click.option, "--checker/--no-checker", "has_checker", default=True, show_default=True)
 _EVALUATE_EXAMPLE = (
     "prdigest touches evaluate --upstream ../vllm --downstream ../vllm-ascend --since 2025-10-01 "
     "--until 2026-01-31"
@@ -213,13 +216,7 @@ def _read_text(trace: IO[str]) -> str:
 )
 @click.option("--repo", metavar="OWNER/NAME", help="Upstream repository. Default: that of the clone's origin.")
 @json_option
-@click.option(
-    "--checker/--no-checker",
-    "has_checker",
-    default=True,
-    show_default=True,
-    help="Have a type checker judge beside the rules, where --profile is a clone and it is installed.",
-)
+@_checker_option(help=f"{_CHECKER} --profile is a clone and it is installed.")
 @out_option
 def upgrade_command(
     start: str,
@@ -248,13 +245,14 @@ def upgrade_command(
         profile = _load_profile(profile_text, at, packages)
         with show_progress_bar("merge", "Merges") as show:
             repository = Repository.parse(repo) if repo else None
-            reader = CloneUpgradeReader(trees, repository, show, find_kept_readings(os.environ))
+            kept = find_kept_readings(os.environ)
+            reader = CloneUpgradeReader(trees, repository, show, kept)
             way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
-        checked = NOT_CHECKED
+        checked = NOT_CHECKED if has_checker else LEFT_OUT
         if has_checker and Path(profile_text).is_dir():
             with open_clone_trees(Path(profile_text)) as team:
-                checked = check_way(trees, read_tree(team, profile.commit), packages, way.commits)
+                checked = check_line(trees, read_tree(team, profile.commit), packages, way.commits, {}, kept)
         plan = build_upgrade_plan(way, index, checked)
     text = (
         f"{terminal.format_json(describe_plan(plan))}\n" if for_scripts else render_upgrade(plan, way.url, start)
@@ -336,7 +334,7 @@ def touches_group() -> None:
 @make_branch_option("--upstream-branch", " of the upstream clone")
 @make_branch_option("--downstream-branch", " of the downstream clone")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
-@click.option("--checker", "has_checker", is_flag=True, help="Have a type checker judge beside the rules.")
+@_checker_option(help=f"{_CHECKER} it is installed.")
 @json_option
 def evaluate_command(
     upstream: Path,
@@ -374,6 +372,7 @@ def evaluate_command(
         parse_truth(read_text(truth)) if truth else None,
         processes,
         has_checker,
+        find_kept_readings(os.environ),
     )
     with show_progress_bar("merge", "Merges") as show:
         evaluation = evaluate_touches(clones, options, show)

@@ -15,14 +15,14 @@ from typing import IO, Any, TypeVar
 import click
 
 from impact import documents
-from impact.checker.diagnostics import NOT_CHECKED
-from impact.checker.states import check_way
+from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.commit_judge import CommitJudge, DownstreamTree, explain_uses, name_clone, select_uses
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
+from impact.clones.line_checks import check_line
 from impact.clones.tree_scan import ignore_progress, read_tree, scan_clone, scan_tree
 from impact.clones.upstream_line import select_dates
 from impact.clones.windows import parse_windows
@@ -278,15 +278,17 @@ def print_upgrade(
 ) -> None:
     """Print what the way from a pin to a later commit takes, by file of the profile."""
     with open_clone_trees(upstream, branch) as trees:
-        reader = CloneUpgradeReader(trees, repository, kept=find_kept_readings(os.environ))
+        kept = find_kept_readings(os.environ)
+        reader = CloneUpgradeReader(trees, repository, kept=kept)
         side["packages"] = side["packages"] or reader.detect_packages(start)
         profile = _load_profile(**side)
         way = reader.read_range(start, end)
         index = ProfileIndex(reader.link_profile(profile, way.start))
-        checked = NOT_CHECKED
+        checked = NOT_CHECKED if has_checker else LEFT_OUT
         if side["downstream"] and has_checker:
             with open_clone_trees(side["downstream"]) as team:
-                checked = check_way(trees, read_tree(team, profile.commit), side["packages"], way.commits)
+                files = read_tree(team, profile.commit)
+                checked = check_line(trees, files, side["packages"], way.commits, {}, kept)
     _print(documents.describe_plan(build_upgrade_plan(way, index, checked)))
 
 
@@ -306,7 +308,7 @@ def print_upgrade(
 @click.option("--upstream-branch", metavar="NAME", help="Branch of upstream. Default: the default one.")
 @click.option("--downstream-branch", metavar="NAME", help="Branch of the downstream. Default: the default one.")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Processes to use.")
-@click.option("--checker", "has_checker", is_flag=True, help="Have a type checker judge beside the rules.")
+@_checker
 def print_evaluation(
     upstream: Path,
     downstream: Path,
@@ -330,6 +332,7 @@ def print_evaluation(
         parse_truth(read_text(truth)) if truth else None,
         processes,
         has_checker,
+        find_kept_readings(os.environ),
     )
     _print(documents.describe_evaluation(evaluate_touches(replayed, options, ignore_progress)))
 

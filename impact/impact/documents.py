@@ -299,7 +299,7 @@ def _describe_work(work: FileWork) -> Document:
 def describe_evaluation(evaluation: TouchEvaluation) -> Document:
     """Return the figures of a replay; undefined ones are None."""
     dates = {**_pick(evaluation.dates, "since until"), "timezone": "UTC"}
-    facts = {"dates": dates, "cases": len(evaluation.cases), "verdict": evaluation.verdict}
+    facts = {"dates": dates, "cases": len(evaluation.cases), **_pick(evaluation, "verdict judges")}
     return dict(replace_undefined(asdict(evaluation) | facts))
 
 

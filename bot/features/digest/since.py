@@ -366,7 +366,7 @@ def build_page_of(
         contracts = [contract for pull in shown if (contract := get_kept_contract(app, pull))]
         unread = len(shown) - len(contracts)
         kept = CoveredPart("merges' code", unread, len(shown), "nobody has asked about it yet")
-        checked = check_merges(app, profile, [contract.commit for contract in contracts])
+        checked = check_merges(app, profile, contracts)
         report = judge_merges(profile.name, profile, contracts, Coverage.of(kept), checked)
     name = app.name_repository(repository)
     return SincePage(name, span, len(merged.pulls), stories, entries, report, merged.coverage, merged.notes)

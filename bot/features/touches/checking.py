@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 
 from bot.app import App
@@ -24,9 +23,9 @@ from bot.platform.private_folders import make_private_folder
 from bot.platform.store.tables import Table
 from impact.checker.diagnostics import CheckedMerges, CheckerError, Finding
 from impact.checker.program import VERSION, CheckerFailed
-from impact.checker.states import check_merges as check_steps
-from impact.checker.states import check_way as check_line
-from impact.clones.tree_scan import ignore_progress, read_tree
+from impact.clones.line_checks import check_line
+from impact.clones.tree_scan import read_tree
+from impact.contract.models import MergeContract
 from impact.errors import ImpactError, attempt
 from impact.git.clone_trees import CloneTrees
 from impact.profile.manual import ManualFile, apply_manual, parse_manual
@@ -34,6 +33,8 @@ from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.source.models import SourceFile, SourceProblem
 from impact.source.trees import BlobVersion
+from impact.touches.judgement import find_doubts
+from impact.touches.profile_index import ProfileIndex
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +55,8 @@ class KeptCheck:
     """
 
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    # files that were looked at right before and after a merge
+    looked: Mapping[str, frozenset[str]] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     alone: str = ""
 
@@ -75,13 +78,13 @@ FAILED_CHECKS = Table(
 
 
 def check_merges(
-    app: App, profile: Profile, commits: Sequence[str], entry: ProfileEntry | None = None
+    app: App, profile: Profile, contracts: Sequence[MergeContract], entry: ProfileEntry | None = None
 ) -> CheckedMerges:
     """Return what is kept of merges, by their commits; with the ``entry``, those that are missing are looked at.
 
     Raises StoreUnavailable and ProcessShutdown. Whatever else goes wrong is the reason why the rules judge alone.
     """
-    return _find(app, profile, commits, entry)
+    return _find(app, profile, [each.commit for each in contracts], entry, contracts)
 
 
 def check_way(
@@ -91,7 +94,13 @@ def check_way(
     return _find(app, profile, [f"{start}{_TO}{end}"], entry)
 
 
-def _find(app: App, profile: Profile, keys: Sequence[str], entry: ProfileEntry | None) -> CheckedMerges:
+def _find(
+    app: App,
+    profile: Profile,
+    keys: Sequence[str],
+    entry: ProfileEntry | None,
+    contracts: Sequence[MergeContract] = (),
+) -> CheckedMerges:
     packages = hashlib.sha256(" ".join(profile.packages).encode()).hexdigest()[:8]
     name = (_VERSION, profile.commit, packages)
 
@@ -109,7 +118,8 @@ def _find(app: App, profile: Profile, keys: Sequence[str], entry: ProfileEntry |
                 known = load()
                 if missing := [key for key in keys if key not in known]:
                     with _note_failure(app, (*name, missing[0], missing[-1])):
-                        made = _check(upstream, team, profile, missing, folder)
+                        merges = [each for each in contracts if each.commit in missing]
+                        made = _check(upstream, team, profile, missing, merges, folder)
                     for key, check in made.items():
                         app.tables.put(CHECKS, check, *name, key)
                     known |= made
@@ -118,7 +128,8 @@ def _find(app: App, profile: Profile, keys: Sequence[str], entry: ProfileEntry |
             log.info("the rules judge alone for %s: %s", profile.name, reason)
     paths = _list_paths(profile).difference(*(check.skipped for check in known.values()))
     findings = {commit: each for check in known.values() for commit, each in check.findings.items()}
-    return CheckedMerges(findings, paths, reason if len(known) < len(keys) else "")
+    looked = {commit: each for check in known.values() for commit, each in check.looked.items()}
+    return CheckedMerges(findings, looked, paths, reason if len(known) < len(keys) else "")
 
 
 def _list_paths(profile: Profile) -> frozenset[str]:
@@ -211,7 +222,12 @@ def _note_failure(app: App, name: tuple[str, ...]) -> Iterator[None]:
 
 
 def _check(
-    upstream: CloneTrees, team: CloneTrees, profile: Profile, keys: Sequence[str], folder: Path
+    upstream: CloneTrees,
+    team: CloneTrees,
+    profile: Profile,
+    keys: Sequence[str],
+    contracts: Sequence[MergeContract],
+    folder: Path,
 ) -> dict[str, KeptCheck]:
     """Return what is found of some merges, or of a way, as far as upstream has them."""
     if not team.find_commit(profile.commit):
@@ -223,8 +239,11 @@ def _check(
         return {}
     way = line[max(0, places[0] - (not is_way)) : places[-1] + 1]
     files = list(read_tree(team, profile.commit))
-    hashes = [each.sha for each in way]
-    checked = attempt("a check", _run, upstream, files, profile.packages, hashes, folder, is_way=is_way)
+    hashes, doubts = [each.sha for each in way], find_doubts(contracts, ProfileIndex(profile))
+    until = deadlines.get_limit().end
+    checked = attempt(
+        "a check", check_line, upstream, files, profile.packages, hashes, doubts, None, folder, until
+    )
     if checked is None or checked.alone:
         raise CheckerFailed(checked.alone if checked else "the check met a defect")
     text = next((file.text for file in files if file.path == MANUAL_FILE and not file.problem), "")
@@ -232,25 +251,15 @@ def _check(
     findings = {commit: tuple(_clean(profile, each, manual)) for commit, each in checked.findings.items()}
     skipped = tuple(sorted(_list_paths(profile).difference(map(clean_path, checked.paths))))
     if is_way:
-        return {keys[0]: KeptCheck(findings, skipped)}
+        return {keys[0]: KeptCheck(findings, checked.looked, skipped)}
     # without its parent, the first commit of all can't be judged
     known = (line[at].sha for at in places if line[at].parent)
-    return {commit: KeptCheck({commit: findings.get(commit, ())}, skipped) for commit in known}
-
-
-def _run(
-    upstream: CloneTrees,
-    files: Sequence[SourceFile],
-    packages: Sequence[str],
-    line: Sequence[str],
-    folder: Path,
-    *,
-    is_way: bool,
-) -> CheckedMerges:
-    until = deadlines.get_limit().end
-    if is_way:
-        return check_line(upstream, files, packages, line, folder, until)
-    return check_steps(upstream, files, packages, list(pairwise(line)), ignore_progress, folder, until)
+    return {
+        commit: KeptCheck(
+            {commit: findings.get(commit, ())}, {commit: checked.looked.get(commit, frozenset())}, skipped
+        )
+        for commit in known
+    }
 
 
 def _clean(profile: Profile, findings: Iterable[Finding], manual: ManualFile) -> Iterator[Finding]:

@@ -124,7 +124,7 @@ def judge_merges(
     if app.starts_checks and merges:
         update_mirror(app.sources.source_mirror, entry.upstream)
     contracts = read_contracts(app, merges)
-    checked = check_merges(app, profile, [each.commit for each in contracts], entry)
+    checked = check_merges(app, profile, contracts, entry)
     return judge_contracts(entry.name, profile, contracts, coverage + entry.coverage, checked), contracts
 
 
@@ -145,7 +145,7 @@ def find_pending(app: App, name: str) -> PendingHits | None:
     decisions = get_last_decisions(app, name, upstream)
     closed = gone | {number for number, each in decisions.items() if each.verdict is not TouchVerdict.OURS}
     waiting = [each for each in kept if each.number not in closed]
-    checked = check_merges(app, profile, [each.commit for each in waiting])
+    checked = check_merges(app, profile, waiting)
     report = judge_contracts(name, profile, waiting, checked=checked)
     hits = sorted(
         (merges[hit.number] for hit in report.touching.ignore_coverage()), key=lambda pull: pull.merge_time

@@ -156,7 +156,7 @@ def format_touch_table(evaluation: TouchEvaluation) -> str:
         _format_rankings(evaluation),
         _format_levels(evaluation),
         _format_kinds(evaluation),
-        (f"Verdict: {evaluation.verdict}",),
+        (f"Verdict: {evaluation.verdict}", evaluation.judges),
     )
     return "\n\n".join("\n".join(map(replace_non_ascii, part)) for part in parts)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from impact.errors import ImpactError
 from impact.profile.file_uses import is_test
@@ -15,6 +16,8 @@ from impact.profile.models import MAX_LINE_LENGTH, Use, UseKind
 from impact.python.parsing import parse_source
 from impact.text.strings import collapse_lines, truncate_text
 
+# what is made of its output; raise it when that becomes other, so that nothing kept is taken for it
+CHECK_VERSION = 1
 # what it says where a method overrides another one: that it no longer does is told by its end
 OVERRIDES = "missing-override-decorator"
 # each kind that is asked for, with the use that it is about. They are those of one version: another one has others
@@ -68,6 +71,10 @@ _PLAIN = (ast.expr, ast.alias, ast.Import, ast.ImportFrom, ast.Assign, ast.AnnAs
 _MAX_MESSAGE, _MAX_DIAGNOSTICS = 240, 200_000
 
 
+# a file of the team and a line in it
+Place = tuple[str, int]
+
+
 class CheckerError(ImpactError):
     """What the checker gave is not what its version gives, so that nothing of it can be relied on."""
 
@@ -98,8 +105,19 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckedState:
+    """What the checker says of a team's tree beside one state of upstream, by each file that was looked at.
+
+    ``unread`` are upstream's files that could not be read.
+    """
+
+    files: Mapping[str, tuple[Diagnostic, ...]] = field(default_factory=dict)
+    unread: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Witness:
-    """What the checker found of a merge, and the files of the team that it looked at."""
+    """What the checker found of a merge, and the files of the team that it looked at before and after it."""
 
     findings: tuple[Finding, ...]
     paths: Collection[str]
@@ -107,19 +125,30 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class CheckedMerges:
-    """What the checker found, by the commit of a merge.
+    """What the checker found along a line of commits, by the commit of the merge from which on it fails.
 
-    ``alone`` says as a clause why the rules judge alone all merges that have no findings here, not even none.
+    It looked at ``paths`` of the team at both ends of the line, and at those of ``looked`` before and after that
+    merge alone: so what it did not find of a merge says something of these files only. ``alone`` says as a clause
+    why the rules judge alone each merge of which nothing is here, not even that there is no finding. ``checks`` is
+    how often it was started.
     """
 
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
-    paths: Collection[str] = ()
+    looked: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    paths: frozenset[str] = frozenset()
     alone: str = ""
+    checks: int = field(default=0, compare=False)
 
     def get_witness(self, commit: str) -> Witness | None:
         """Return what the checker says of a merge; None where it was not asked."""
-        is_checked = commit in self.findings or not self.alone
-        return Witness(self.findings.get(commit, ()), self.paths) if is_checked else None
+        if self.alone and commit not in self.findings:
+            return None
+        return Witness(self.findings.get(commit, ()), self.looked.get(commit, frozenset()))
+
+    @property
+    def net(self) -> Witness | None:
+        """What the checker says of all merges of the line together."""
+        return None if self.alone else Witness(tuple(chain.from_iterable(self.findings.values())), self.paths)
 
     @property
     def sentence(self) -> str:
@@ -133,6 +162,8 @@ class CheckedMerges:
 
 # where only a profile of a tree is at hand
 NOT_CHECKED = CheckedMerges(alone="no clone of your code is at hand")
+# where nobody wants it
+LEFT_OUT = CheckedMerges(alone="the type checker was left out")
 
 
 def parse_output(data: bytes) -> tuple[Diagnostic, ...]:
@@ -162,10 +193,8 @@ def _read_row(row: Mapping[str, object]) -> Diagnostic:
     return Diagnostic(kind, path, line, message, details if kind in _TOLD_BY_TYPES else "")
 
 
-def find_new(
-    before: Iterable[Diagnostic], after: Iterable[Diagnostic], texts: Mapping[str, str]
-) -> tuple[Finding, ...]:
-    """Return what fails only after a merge. ``texts`` are the team's files, which are the same on both sides."""
+def list_new(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return what fails only after a merge, once for each use. The team's files are the same on both sides."""
     old, new = ({_identify(each): each for each in side} for side in (before, after))
     # a call that failed before fails for a reason of its own, whatever it is told with now
     failed = {(each.path, each.line) for each in old.values() if _is_call(each) and _is_sure(each)}
@@ -177,11 +206,15 @@ def find_new(
     ]
     gone = (each for key, each in old.items() if key not in new and each.kind == OVERRIDES)
     lost = _list_lost_overrides(list(gone), new.values(), fresh)
-    by_line: dict[tuple[str, int, UseKind], Finding] = {}
+    by_use: dict[tuple[str, int, UseKind], Diagnostic] = {}
     for each in (*fresh, *lost):
-        finding = _build_finding(each, texts.get(each.path, ""))
-        by_line.setdefault((each.path, each.line, finding.use.kind), finding)
-    return tuple(by_line.values())
+        by_use.setdefault(name_use(each), each)
+    return list(by_use.values())
+
+
+def name_use(diagnostic: Diagnostic) -> tuple[str, int, UseKind]:
+    """Return what stands for the use that fails, whatever is said of it."""
+    return diagnostic.path, diagnostic.line, KINDS[diagnostic.kind]
 
 
 def _identify(diagnostic: Diagnostic) -> tuple[str, int, str, str]:
@@ -235,19 +268,22 @@ def _list_lost_overrides(
     gone: Sequence[Diagnostic], after: Iterable[Diagnostic], fresh: Iterable[Diagnostic]
 ) -> Iterator[Diagnostic]:
     """Yield the methods that override nothing any more, in classes whose bases are all still known."""
-    known = {(each.path, _name_class(each)) for each in after if each.kind == OVERRIDES}
+    known = {_name_class(each) for each in after if each.kind == OVERRIDES}
     broken = {each.path for each in fresh if each.kind in ("missing-import", "missing-module-attribute")}
+    counts = Counter(map(_name_class, gone))
     for each in gone:
-        if (each.path, _name_class(each)) in known or (len(gone) == 1 and each.path not in broken):
+        # of a class without a base that is known, all methods are gone
+        if (name := _name_class(each)) in known or (counts[name] == 1 and each.path not in broken):
             member = next(iter(_NAME.findall(each.message)), "the method")
             yield Diagnostic(each.kind, each.path, each.line, f"`{member}` overrides nothing any more")
 
 
-def _name_class(diagnostic: Diagnostic) -> str:
-    return next(iter(_NAME.findall(diagnostic.message)), "").rpartition(".")[0]
+def _name_class(diagnostic: Diagnostic) -> tuple[str, str]:
+    return diagnostic.path, next(iter(_NAME.findall(diagnostic.message)), "").rpartition(".")[0]
 
 
-def _build_finding(diagnostic: Diagnostic, text: str) -> Finding:
+def build_finding(diagnostic: Diagnostic, text: str) -> Finding:
+    """Return what is told of a diagnostic, with the text of the file that it is in."""
     details = diagnostic.details.partition("Signature")[0]
     names = tuple(dict.fromkeys(_NAME.findall(f"{diagnostic.message}\n{details}")))
     name = _name_use(diagnostic, names)

@@ -9,10 +9,10 @@ from datetime import datetime
 from pathlib import Path
 
 from impact.checker.diagnostics import NOT_CHECKED
-from impact.checker.states import check_merges
 from impact.clones.clone_range import HEAD, find_place, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.kept_readings import KeptReadings
+from impact.clones.line_checks import check_line, list_commits
 from impact.clones.tree_scan import ProgressCallback, find_pin, ignore_progress, read_tree, scan_clone
 from impact.coverage import CoveredList
 from impact.errors import UsageError, attempt
@@ -24,8 +24,9 @@ from impact.profile.reasons import find_reasons
 from impact.profile.search import find_uses
 from impact.repository import Repository
 from impact.source.trees import BlobVersion, LineCommit
-from impact.touches.judgement import judge_commits
+from impact.touches.judgement import find_doubts, judge_commits
 from impact.touches.models import JudgedCommit
+from impact.touches.profile_index import ProfileIndex
 
 # uses whose lines are looked at for why they stand there
 MAX_REASONS = 5_000
@@ -113,11 +114,12 @@ class CommitJudge:
         reverts = [each for each in select_standing(RevertIndex(named).reverts, named) if not each.is_partial]
         contracts = self._reader.extract_contracts(merges)
         checked = NOT_CHECKED
+        index = ProfileIndex(profile)
         if self._team:
-            steps = [(each.parent, each.commit.sha) for each in merges if each.parent]
-            files = read_tree(self._team, profile.commit)
-            checked = check_merges(self.upstream, files, profile.packages, steps, self._progress)
-        judged = judge_commits(profile, contracts, reverts, checked)
+            files, doubts = read_tree(self._team, profile.commit), find_doubts(contracts, index)
+            way = list_commits(merges)
+            checked = check_line(self.upstream, files, profile.packages, way, doubts, self._kept)
+        judged = judge_commits(index, contracts, reverts, checked)
         messages = {each.commit.sha: each.commit.message for each in merges}
         return JudgedRange(profile, base, judged, messages, checked.sentence)
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 
+from impact.clones.clone_contracts import extract_contracts
+from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay import Replay, WindowResult, WindowTask
 from impact.clones.upstream_line import UpstreamLine, read_upstream
 from impact.clones.windows import (
@@ -29,7 +32,7 @@ from impact.git.clone_trees import CloneTrees, TreesOpener
 from impact.repository import Repository
 
 Progress = Callable[[int, int], None]
-_ReplayArguments = tuple["ReplayClones", str, Sequence[str], bool]
+_ReplayArguments = tuple["ReplayClones", Sequence[str], "ReplayOptions"]
 # a process reads both trees before its first window: fewer windows are not worth it
 _LEAST_SHARE = 4
 
@@ -58,7 +61,7 @@ class ReplayOptions:
     """What to replay. ``pins`` are windows of their own; with ``finds_pins``, those of the downstream's history.
 
     Without ``truth``, it is read from the downstream's commit messages. ``name`` is that of the profile. With
-    ``has_checker``, a type checker judges each merge beside the rules.
+    ``has_checker``, a type checker judges beside the rules, where it is installed. What is read is ``kept``.
     """
 
     dates: EvaluationWindow
@@ -67,13 +70,15 @@ class ReplayOptions:
     finds_pins: bool = False
     truth: TouchTruth | None = None
     processes: int = 2
-    has_checker: bool = False
+    has_checker: bool = True
+    kept: KeptReadings | None = None
 
 
 def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Progress) -> TouchEvaluation:
     """Replay the merges of some dates and measure how they were judged.
 
-    Raises UsageError: a clone can't be read, or has nothing at these dates.
+    ``progress`` counts the merges that are read, and then those that are judged. Raises UsageError: a clone can't
+    be read, or has nothing at these dates.
     """
     with ExitStack() as stack:
         upstream, downstream = clones.open_both(stack)
@@ -89,6 +94,9 @@ def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Pro
             )
         packages = detect_packages(upstream.list_files(tasks[0].window.upstream))
         truth = options.truth or _mine_truth(downstream, lines, line, packages)
+        merges = [merge for task in tasks for merge in task.merges]
+        contracts = iter(extract_contracts(upstream, merges, progress, options.kept))
+        tasks = [replace(task, contracts=tuple(islice(contracts, len(task.merges)))) for task in tasks]
     results = _replay(clones, options, packages, tasks, progress)
     return evaluate_cases(
         options.name,
@@ -139,7 +147,8 @@ def _replay(
     """Return the results of all windows, from as many processes as are worth it."""
     total = sum(len(task.merges) for task in tasks)
     processes = max(1, min(options.processes, len(tasks) // _LEAST_SHARE))
-    arguments = (clones, options.name, packages, options.has_checker)
+    # they are read already
+    arguments = (clones, packages, replace(options, truth=None))
     results: list[WindowResult] = []
     for result in _replay_here(arguments, tasks) if processes == 1 else _replay_apart(arguments, tasks, processes):
         results.append(result)
@@ -179,10 +188,7 @@ def _replay_in_process(task: WindowTask) -> WindowResult:
 
 
 def _open_replay(
-    stack: ExitStack,
-    clones: ReplayClones,
-    name: str,
-    packages: Sequence[str],
-    has_checker: bool,  # noqa: FBT001 (the last of the arguments that another process gets)
+    stack: ExitStack, clones: ReplayClones, packages: Sequence[str], options: ReplayOptions
 ) -> Replay:
-    return Replay(*clones.open_both(stack), name, packages, has_checker=has_checker)
+    both = clones.open_both(stack)
+    return Replay(*both, options.name, packages, options.kept, has_checker=options.has_checker)

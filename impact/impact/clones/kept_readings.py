@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
+from impact.checker.diagnostics import CHECK_VERSION, CheckedState, Diagnostic
 from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import MergeContract
 from impact.errors import READING_FAILED
@@ -33,7 +34,11 @@ _TABLE = "CREATE TABLE IF NOT EXISTS kept (place INTEGER PRIMARY KEY, name TEXT 
 # some 2,000 bytes each; vLLM merges as many in two years
 _MAX_KEPT = 25_000
 # some 400,000 bytes each
-_MAX_PROFILES = 50
+_MAX_PROFILES = 100
+# some 100,000 bytes each of a whole tree, else hundreds; a line of a week has 50
+_MAX_STATES = 5_000
+# what began to fail with each commit of a line
+NewByCommit = dict[str, tuple[Diagnostic, ...]]
 # variables of one statement of SQLite
 _MAX_NAMES = 500
 _SECONDS = 5.0
@@ -42,11 +47,12 @@ _SECONDS = 5.0
 class KeptReadings:
     """What is kept in a folder: contracts by merge commits, scans by files' contents, profiles by their commits.
 
-    What may be there the next time is left out. Where the folder can't be used, nothing is kept: that costs time
-    alone, and is logged.
+    What a type checker said is kept by all that it looked at. What may be there the next time is left out. Where
+    the folder can't be used, nothing is kept: that costs time alone, and is logged.
     """
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self.contracts = KeptValues(
             folder / f"contracts-{EXTRACTION_VERSION}-{_PYTHON}.sqlite",
             MergeContract,
@@ -61,6 +67,15 @@ class KeptReadings:
             lambda profile: _PASSING.isdisjoint(file.reason for file in profile.unread),
             _MAX_PROFILES,
         )
+        check = f"{CHECK_VERSION}-{_PYTHON}.sqlite"
+        self.checked_states = KeptValues(
+            folder / f"checked-states-{check}", CheckedState, lambda _: True, _MAX_STATES
+        )
+        self.checked_lines = KeptValues(folder / f"checked-lines-{check}", NewByCommit, lambda _: True)
+
+    def __reduce__(self) -> tuple[type[KeptReadings], tuple[Path]]:
+        # another process opens the folder again
+        return KeptReadings, (self._folder,)
 
 
 class KeptValues(Generic[Value]):

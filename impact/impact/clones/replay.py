@@ -3,39 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import UTC
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
-from impact.checker.diagnostics import Witness
-from impact.checker.states import CheckedStates
+from impact.checker.diagnostics import LEFT_OUT, Witness
+from impact.clones.commit_judge import CommitJudge, DownstreamTree
+from impact.clones.kept_readings import KeptReadings
 from impact.clones.line_changes import LineChanges
-from impact.clones.profile_judge import (
-    DownstreamCommit,
-    ProfileJudge,
-    describe_change,
-    describe_use,
-    list_hit_uses,
-)
+from impact.clones.line_checks import check_line, list_commits
 from impact.clones.replay_cache import FileCache
+from impact.clones.tree_scan import read_tree
 from impact.clones.upstream_line import CloneMerge
 from impact.clones.windows import ReplayWindow
+from impact.contract.models import MergeContract
 from impact.evaluation.imported_files import count_imported, list_imported_names
 from impact.evaluation.touch_cases import TouchCase, WindowSummary
 from impact.git.clone_trees import CloneTrees
-from impact.profile.models import Use
 from impact.source.models import SourceFile
 from impact.source.trees import BlobVersion
+from impact.touches.judgement import find_doubts, judge_merge
+from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """A window to replay with its merges, oldest first. ``number`` counts windows from 0."""
+    """A window to replay with its merges, oldest first, and their contracts. ``number`` counts windows from 0."""
 
     number: int
     window: ReplayWindow
     merges: tuple[CloneMerge, ...]
+    contracts: tuple[MergeContract, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +54,14 @@ class Replay:
         downstream: CloneTrees,
         name: str,
         packages: Sequence[str],
+        kept: KeptReadings | None,
         *,
-        has_checker: bool = False,
+        has_checker: bool,
     ) -> None:
-        self._judge = ProfileJudge(upstream, downstream, name, packages)
-        self._upstream = upstream
+        self._judge = CommitJudge(upstream, datetime.now(UTC), kept=kept)
+        self._upstream, self._downstream, self._kept = upstream, downstream, kept
+        self._name, self._packages = name, tuple(packages)
         self._has_checker = has_checker
-        self._downstream = downstream
-        self._packages = tuple(packages)
         self._imports = FileCache(downstream, self._list_imports)
 
     def replay_window(self, task: WindowTask) -> WindowResult:
@@ -71,49 +69,25 @@ class Replay:
         window = task.window
         files = self._downstream.list_files(window.downstream)
         names = self._collect_imports(files)
-        index = self._judge.build_index(
-            DownstreamCommit(window.downstream, task.merges[0].commit.committed_at, files), window.upstream
-        )
+        tree = DownstreamTree(self._downstream, self._name, window.downstream, self._packages)
+        profile = self._judge.scan(tree, window.upstream)
+        index = ProfileIndex(profile)
         changes = LineChanges(self._downstream, files, self._downstream.list_files(window.later))
-        with ExitStack() as stack:
-            states = stack.enter_context(self._open_states(files)) if self._has_checker else None
-            cases = tuple(
-                self._judge_merge(task.number, merge, names, index, changes, states) for merge in task.merges
-            )
-        return WindowResult(task.number, _summarize(window, index.profile.uses, changes, len(cases)), cases)
-
-    def _judge_merge(
-        self,
-        window: int,
-        merge: CloneMerge,
-        names: frozenset[str],
-        index: ProfileIndex,
-        changes: LineChanges,
-        states: CheckedStates | None,
-    ) -> TouchCase:
-        commit = merge.commit
-        witness = Witness(states.list_findings(merge.parent, commit.sha), states.paths) if states else None
-        touches = self._judge.judge(merge, index, witness)
-        first = touches.touches[0] if touches.touches else None
-        lines = {(use.path, use.line) for use in list_hit_uses(touches)}
-        return TouchCase(
-            merge.number,
-            commit.committed_at.astimezone(UTC).date(),
-            window,
-            commit.lines,
-            count_imported(commit.paths, names),
-            touches.level,
-            touches.score,
-            describe_change(first.change) if first else "",
-            describe_use(first) if first else "",
-            len(lines),
-            sum(changes.has_changed(*line) for line in lines),
-            touches.figures,
+        checked = LEFT_OUT
+        if self._has_checker:
+            team, doubts = read_tree(self._downstream, window.downstream), find_doubts(task.contracts, index)
+            way = list_commits(task.merges)
+            checked = check_line(self._upstream, team, self._packages, way, doubts, self._kept)
+        cases = tuple(
+            _judge(task.number, merge, contract, names, index, changes, checked.get_witness(contract.commit))
+            for merge, contract in zip(task.merges, task.contracts, strict=True)
         )
-
-    def _open_states(self, files: Mapping[str, str]) -> CheckedStates:
-        versions = (BlobVersion(path, blob) for path, blob in files.items() if path.endswith(".py"))
-        return CheckedStates(self._upstream, map(self._downstream.read_file, versions), self._packages)
+        lines = {(use.path, use.line) for use in profile.uses}
+        changed = sum(changes.has_changed(*line) for line in lines)
+        summary = WindowSummary(
+            window.title, window.downstream, len(cases), len(profile.uses), len(lines), changed, checked.alone
+        )
+        return WindowResult(task.number, summary, cases)
 
     def _collect_imports(self, files: Mapping[str, str]) -> frozenset[str]:
         """Return the upstream names that the tree imports."""
@@ -124,7 +98,33 @@ class Replay:
         return list_imported_names(file.text, self._packages)
 
 
-def _summarize(window: ReplayWindow, uses: Sequence[Use], changes: LineChanges, merges: int) -> WindowSummary:
-    lines = {(use.path, use.line) for use in uses}
-    changed = sum(changes.has_changed(*line) for line in lines)
-    return WindowSummary(window.title, window.downstream, merges, len(uses), len(lines), changed)
+def _judge(
+    window: int,
+    merge: CloneMerge,
+    contract: MergeContract,
+    names: frozenset[str],
+    index: ProfileIndex,
+    changes: LineChanges,
+    witness: Witness | None,
+) -> TouchCase:
+    commit, touches = merge.commit, judge_merge(contract, index, witness)
+    breaking = [each for each in touches.touches if each.level is TouchLevel.BREAKS]
+    lines = {(use.path, use.line) for touch in breaking for use in touch.uses}
+    case = TouchCase(
+        merge.number,
+        commit.committed_at.astimezone(UTC).date(),
+        window,
+        commit.lines,
+        count_imported(commit.paths, names),
+        touches.level,
+        touches.score,
+        hit_lines=len(lines),
+        changed_lines=sum(changes.has_changed(*line) for line in lines),
+        figures=touches.figures,
+    )
+    if not touches.touches:
+        return case
+    change, use = touches.touches[0].change, touches.touches[0].use
+    target = f" -> {change.new_name}" if change.new_name else ""
+    text = f"{change.kind} {change.subject} {change.name}{target}"
+    return replace(case, change=text, use=f"{use.path}:{use.line} {use.kind} {use.name}")

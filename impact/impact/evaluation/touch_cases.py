@@ -37,7 +37,10 @@ class TouchCase:
 
 @dataclass(frozen=True, slots=True)
 class WindowSummary:
-    """What a window was judged by: the downstream commit, its uses, and how many of their lines changed later."""
+    """What a window was judged by: the downstream commit, its uses, and how many of their lines changed later.
+
+    ``alone`` says as a clause why the rules judged without the type checker.
+    """
 
     title: str
     commit: str
@@ -45,6 +48,7 @@ class WindowSummary:
     uses: int = 0
     used_lines: int = 0
     changed_lines: int = 0
+    alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,15 @@ class TouchEvaluation:
         """A sentence that says whether the rules are better than the file baseline."""
         return judge_gain(self.named, self.auc_gain, self.precision_gain)
 
+    @property
+    def judges(self) -> str:
+        """Who judged, for a person."""
+        alone = [window.alone for window in self.windows if window.alone]
+        if not alone:
+            return "A type checker judged beside the rules."
+        share = f" in {len(alone):,} of {len(self.windows):,} windows" if len(alone) < len(self.windows) else ""
+        return f"The rules judged alone{share}: {alone[0]}."
+
 
 def evaluate_cases(
     name: str,

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from impact.checker.diagnostics import Finding, Witness
+from impact.checker.diagnostics import Finding, Place, Witness
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Use, UseKind
 from impact.python.binding import get_way
@@ -35,13 +35,12 @@ def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]
     What the rules say alone may break, where the checker looked; but not for constructors, replacements, abstract
     members, results of overrides and another way of calling, of which it knows less.
     """
-    by_line: dict[tuple[str, int], Finding] = {}
+    by_line: dict[Place, Finding] = {}
     for finding in witness.findings:
         by_line.update(((finding.use.path, line), finding) for line in finding.lines)
     for touch in touches:
         both = [use for use in touch.uses if (use.path, use.line) in by_line and not use.is_guarded]
-        # of abstract members the rules know whether the class is abstract, too
-        if touch.change.subject not in PYTHON_CLASSES or touch.change.kind is ChangeKind.ABSTRACT_MEMBER:
+        if not _is_weighed(touch.change):
             yield touch
         elif touch.level is TouchLevel.BREAKS:
             # where a name can't be imported, nothing is said of its calls: they are the same fact
@@ -57,13 +56,33 @@ def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]
 def _doubt(touch: Touch, paths: Collection[str]) -> Iterator[Touch]:
     """Yield a touch of the rules alone: of uses that the checker looked at, and of others."""
     groups: dict[TouchLevel, list[Use]] = defaultdict(list)
-    is_theirs = touch.change.name.endswith(".__init__") or _is_other_way(touch.change)
     for use in touch.uses:
-        is_result = touch.change.kind is ChangeKind.RETURN and use.kind is UseKind.OVERRIDE
-        stays = is_theirs or is_result or use.kind in _ONLY_RULES or use.path not in paths
-        groups[touch.level if stays else TouchLevel.MAY_BREAK].append(use)
+        is_doubtful = use.path in paths and _is_seen_by_checker(touch, use)
+        groups[TouchLevel.MAY_BREAK if is_doubtful else touch.level].append(use)
     for level, uses in groups.items():
         yield replace(touch, level=level, uses=tuple(uses))
+
+
+def _is_seen_by_checker(touch: Touch, use: Use) -> bool:
+    if touch.change.name.endswith(".__init__") or _is_other_way(touch.change) or use.kind in _ONLY_RULES:
+        return False
+    return touch.change.kind is not ChangeKind.RETURN or use.kind is not UseKind.OVERRIDE
+
+
+def list_doubts(touches: Iterable[Touch]) -> frozenset[Place]:
+    """Return the places that the rules say break, and of which a checker would know better."""
+    return frozenset(
+        (use.path, use.line)
+        for touch in touches
+        if touch.level is TouchLevel.BREAKS and _is_weighed(touch.change)
+        for use in touch.uses
+        if _is_seen_by_checker(touch, use)
+    )
+
+
+def _is_weighed(change: ContractChange) -> bool:
+    # of abstract members the rules know whether the class is abstract, too
+    return change.subject in PYTHON_CLASSES and change.kind is not ChangeKind.ABSTRACT_MEMBER
 
 
 def _is_other_way(change: ContractChange) -> bool:

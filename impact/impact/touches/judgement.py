@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Witness
+from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Place, Witness
 from impact.contract.models import (
     PYTHON_CLASSES,
     ChangeKind,
@@ -23,7 +23,7 @@ from impact.errors import READING_FAILED, attempt, attempt_all
 from impact.history.reverts import Revert
 from impact.profile.models import Profile, Use
 from impact.text.strings import truncate_text
-from impact.touches.agreement import list_alone, weigh_touches
+from impact.touches.agreement import list_alone, list_doubts, weigh_touches
 from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.ranking import LEAST_CHANCE, count_figures, estimate_chance
@@ -105,6 +105,12 @@ def judge_merge(contract: MergeContract, index: ProfileIndex, witness: Witness |
     return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches, figures)
 
 
+def find_doubts(contracts: Iterable[MergeContract], index: ProfileIndex) -> dict[str, frozenset[Place]]:
+    """Return, by the commit of a merge, the places of the team that a type checker is asked about."""
+    every = ((each.commit, attempt(name_merge(each.number), _list_every, each, index, None)) for each in contracts)
+    return {commit: places for commit, touches in every if (places := list_doubts(touches or ()))}
+
+
 def judge_merges(
     name: str,
     profile: Profile,
@@ -136,13 +142,13 @@ def judge_merges(
 
 
 def judge_commits(
-    profile: Profile,
+    index: ProfileIndex,
     contracts: Sequence[MergeContract],
     reverts: Iterable[Revert] = (),
     checked: CheckedMerges = NOT_CHECKED,
 ) -> CoveredList[JudgedCommit]:
     """Return what each commit means for a profile, in the same order; what could not be judged is unread."""
-    index, reverted_by = ProfileIndex(profile), {each.number: each.by for each in reverts}
+    reverted_by = {each.number: each.by for each in reverts}
     judged = []
     for contract in contracts:
         name = name_merge(contract.number)
@@ -152,7 +158,7 @@ def judge_commits(
             contract = replace(contract, unread=unread)  # noqa: PLW2901 (with what was not read)
             touches = MergeTouches(contract.number, contract.title, contract.commit, TouchLevel.NO, 0.0)
         judged.append(JudgedCommit(touches, contract, reverted_by.get(contract.number, 0)))
-    coverage = cover_contracts(each.contract for each in judged) + profile.coverage
+    coverage = cover_contracts(each.contract for each in judged) + index.profile.coverage
     return CoveredList(tuple(judged), coverage)
 
 

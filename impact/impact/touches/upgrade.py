@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
-from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Witness
+from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges
 from impact.contract.deprecations import Deprecation
 from impact.contract.models import MergeContract, cover_contracts
 from impact.contract.net_changes import MergeReference, NetChange, build_net_contracts, compute_net_changes
@@ -144,9 +143,8 @@ def _list_items(
         for contract in build_net_contracts(contracts, net)
         for touch in judge_merge(contract, index).touches
     ]
-    if not checked.alone:
+    if every := checked.net:
         # a change is listed with the merge that made it last, which need not be the one from which on a use fails
-        every = Witness(tuple(chain.from_iterable(checked.findings.values())), checked.paths)
         touches = [(each, weighed) for each, touch in touches for weighed in weigh_touches([touch], every)]
         touches += _list_checked(contracts, checked, [touch for _, touch in touches], index)
     for change, touch in touches:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from impact.checker.diagnostics import Finding, Witness
-from impact.checker.states import CheckedStates
+from impact.clones.line_checks import check_line
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions, MergeContract
 from impact.git.clone_trees import open_clone_trees
@@ -164,8 +164,10 @@ def list_witnesses(rows: Sequence[Row], folder: Path) -> list[Witness]:
         for path, text in _number_files(row.ours, number).items()
     ]
     packages = [f"up_{number}" for number in range(len(rows))]
-    with open_clone_trees(folder) as upstream, CheckedStates(upstream, team, packages) as states:
-        every = [(each.use.path, _restore_names(each)) for each in states.list_findings(*commits)]
+    with open_clone_trees(folder) as upstream:
+        checked = check_line(upstream, team, packages, commits, {})
+    assert not checked.alone, checked.sentence
+    every = [(each.use.path, _restore_names(each)) for each in checked.findings.get(commits[1], ())]
     return [
         Witness(tuple(each for path, each in every if path.startswith(f"team_{number}/")), list(row.ours))
         for number, row in enumerate(rows)

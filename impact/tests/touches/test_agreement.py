@@ -104,7 +104,7 @@ def test_a_guard_is_kept() -> None:
 def test_in_an_upgrade_a_fact_is_one_row_whichever_merge_it_is_of() -> None:
     merge = make_merge(GONE)
     way = UpgradeRange("1" * 40, merge.commit, [merge])
-    checked = CheckedMerges({merge.commit: (find(7), find(9))}, FILES)
+    checked = CheckedMerges({merge.commit: (find(7), find(9))}, paths=frozenset(FILES))
     plan = build_upgrade_plan(way, ProfileIndex(make_profile([IMPORT])), checked)
     items = [item for work in plan.files.ignore_coverage() for item in work.items]
     assert [(item.level, item.uses[0].line, item.net.merges[0].number) for item in items] == [

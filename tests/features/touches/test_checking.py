@@ -19,11 +19,12 @@ from bot.platform import deadlines
 from bot.platform.git.folder import MirrorFolder, hold_file
 from bot.platform.git.reading import MirrorReader
 from impact.checker.diagnostics import CheckedMerges
+from impact.contract.models import MergeContract
 from impact.repository import Repository
 from impact.testing.clones import needs_checker, needs_git
 from impact.touches.models import TouchLevel
 from tests.features.touches.worlds import ENTRY, PROFILE, open_app
-from tests.helpers.builders import REPOSITORY, changed_file, pull
+from tests.helpers.builders import NOON, REPOSITORY, changed_file, pull
 from tests.helpers.checks import eventually
 from tests.helpers.mirrors import put_mirror
 
@@ -32,6 +33,10 @@ pytestmark = [needs_git, needs_checker, pytest.mark.slow]
 PAIR, THREE = b"def run():\n    return 1, 2\n", b"def run():\n    return 1, 2, 3\n"
 OURS = b"from engine.core import run\n\nfirst, second = run()\n"
 TEAM = Repository("octo", "plugin")
+
+
+def list_merges(commits: list[str]) -> list[MergeContract]:
+    return [MergeContract(number, commit, NOON, "Change") for number, commit in enumerate(commits, 1)]
 
 
 class Trial:
@@ -59,7 +64,7 @@ class Trial:
         return app
 
     def check(self, commits: list[str] | None = None) -> CheckedMerges:
-        return check_merges(self.app, self.profile, commits or self.commits[1:], self.entry)
+        return check_merges(self.app, self.profile, list_merges(commits or self.commits[1:]), self.entry)
 
     def forget_failures(self) -> None:
         for key in self.store.keys("check_failed:*"):
@@ -87,7 +92,7 @@ def test_what_the_checker_alone_sees_breaks_with_its_message_and_our_line(trial:
     assert trial.is_clean()
     # another channel, and a process that starts nothing: there is no mirror to look at any more
     MirrorFolder(trial.root, REPOSITORY).path.rename(trial.root / "away")
-    assert trial.check() == check_merges(trial.app, trial.profile, trial.commits[1:]) == checked
+    assert trial.check() == check_merges(trial.app, trial.profile, list_merges(trial.commits[1:])) == checked
 
 
 def test_judged_merges_have_both_witnesses(trial: Trial) -> None:
@@ -125,7 +130,9 @@ def test_what_the_team_ignores_is_left_out(trial: Trial) -> None:
 
 def test_without_both_trees_the_rules_judge_alone_and_say_why(trial: Trial) -> None:
     def ask(app: App, **entry: Any) -> str:
-        return check_merges(app, trial.profile, trial.commits[2:], replace(trial.entry, **entry)).sentence
+        return check_merges(
+            app, trial.profile, list_merges(trial.commits[2:]), replace(trial.entry, **entry)
+        ).sentence
 
     alone = "The rules judged alone: "
     switched_off = trial.open_app(prdigest_type_checker="off")
@@ -137,7 +144,7 @@ def test_without_both_trees_the_rules_judge_alone_and_say_why(trial: Trial) -> N
     reason = "the mirror of octo/other can't be used: there is no mirror yet"
     assert ask(trial.app, source=other) == ask(trial.app, upstream=other) == f"{alone}{reason}."
     gone = replace(trial.profile, commit="e" * 40)
-    lacking = check_merges(trial.app, gone, trial.commits[2:], trial.entry)
+    lacking = check_merges(trial.app, gone, list_merges(trial.commits[2:]), trial.entry)
     assert lacking.alone == "the mirror of your code lacks the commit that was scanned"
     assert trial.is_clean()
 
@@ -188,8 +195,10 @@ def test_a_check_waits_for_another_one_and_finds_what_that_left(trial: Trial) ->
 def test_a_check_with_which_its_process_died_is_not_tried_again_at_once(trial: Trial) -> None:
     pid = os.fork()
     if not pid:
-        trial.check()
-        os._exit(0)
+        try:
+            trial.check()
+        finally:
+            os._exit(0)
     eventually(lambda: trial.store.keys("check_failed:*"))
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
@@ -208,4 +217,6 @@ def test_credentials_and_markup_in_our_lines_stay_where_they_are(trial: Trial) -
     trial.put_team({"plugin/worker.py": HOSTILE})
     [finding] = trial.check().findings[trial.commits[2]]
     assert "ghp_" not in finding.use.text
-    assert check_merges(trial.app, trial.profile, trial.commits[1:]).findings[trial.commits[2]] == (finding,)
+    assert check_merges(trial.app, trial.profile, list_merges(trial.commits[1:])).findings[trial.commits[2]] == (
+        finding,
+    )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from impact.checker.diagnostics import CheckedMerges, CheckerError, Finding, parse_output
 from impact.checker.program import CheckerFailed, run_program
-from impact.checker.states import CheckedStates, check_merges, check_way, replace_getattr
+from impact.clones.kept_readings import KeptReadings
+from impact.clones.line_checks import CheckedStates, check_line, replace_getattr
 from impact.git.clone_trees import open_clone_trees
 from impact.profile.models import UseKind
 from impact.source.models import SourceFile
@@ -132,11 +135,10 @@ def test_only_what_fails_from_a_merge_on_is_found(tmp_path: Path) -> None:
     new = {f"engine/{name}.py": row[1].encode() for name, row in ROWS.items()}
     before, after = build(tmp_path / "engine", start | old, new)
     team = [SourceFile(f"src/team/{name}.py", row[2]) for name, row in ROWS.items()]
-    with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, team, ("engine",)) as states:
-        findings = states.list_findings(before, after)
-        assert states.list_findings(after, after) == ()
-    with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, [], ("engine",)) as states:
-        assert states.list_findings(before, after) == ()
+    with open_clone_trees(tmp_path / "engine") as upstream:
+        findings = check_line(upstream, team, ("engine",), [before, after], {}).findings[after]
+        assert check_line(upstream, team, ("engine",), [after, after], {}).findings == {}
+        assert check_line(upstream, [], ("engine",), [before, after], {}).findings == {}
     lines = {name: {each.use.line for each in _of(findings, name)} for name in ROWS}
     assert lines == {name: row[3] for name, row in ROWS.items()}
     argument = _of(findings, "argument")[0]
@@ -152,19 +154,72 @@ def _of(findings: tuple[Finding, ...], name: str) -> list[Finding]:
 @needs_checker
 @pytest.mark.slow
 def test_of_a_way_only_what_is_left_at_its_end_is_found_with_the_merge_that_began_it(tmp_path: Path) -> None:
-    here, away = b"def f(): ...\ndef g(): ...\n", b"def f(): ...\n"
-    texts = [here, away, here, here + b"x = 1\n", away, away + b"y = 1\n"]
-    commits = build(
-        tmp_path / "engine",
-        *({"engine/__init__.py": b"", "engine/a.py": text} for text in texts),
-    )
-    team = [SourceFile("ours.py", "from engine.a import f, g\n")]
+    commits = build_line(tmp_path)
     with open_clone_trees(tmp_path / "engine") as upstream:
-        checked = check_way(upstream, team, ("engine",), commits)
-        merges = check_merges(upstream, team, ("engine",), list(pairwise(commits)), lambda _done, _all: None)
-    assert [commit for commit, some in checked.findings.items() if some] == [commits[4]]
-    assert [commit for commit, some in merges.findings.items() if some] == [commits[1], commits[4]]
-    assert checked.sentence == "A type checker judged beside the rules, in 1 of your files."
+        checked = check_line(upstream, TEAM, ("engine",), commits, {})
+        # the second is not so at the end, the third is not so, and the last but one is known
+        doubts = {commits[at]: {("ours.py", 1)} for at in (1, 2, 4)} | {commits[5]: {("elsewhere.py", 1)}}
+        doubted = check_line(upstream, TEAM, ("engine",), commits, doubts)
+    assert list(checked.findings) == [commits[4]]
+    assert checked.paths == {"ours.py", "other.py", "quiet.py"}
+    assert not checked.looked
+    assert checked.sentence == "A type checker judged beside the rules, in 3 of your files."
+    # both ends, and the one file of the finding at three commits in between
+    assert checked.checks <= 5
+    assert doubted.looked == {commits[1]: {"ours.py"}, commits[2]: {"ours.py"}}
+    assert {commit: [each.use.path for each in some] for commit, some in doubted.findings.items()} == {
+        commits[1]: ["ours.py"],
+        commits[4]: ["ours.py"],
+    }
+    assert doubted.findings[commits[4]] == checked.findings[commits[4]]
+
+
+HERE, AWAY = b"def f(): ...\ndef g(): ...\n", b"def f(): ...\n"
+TEAM = [
+    SourceFile("ours.py", "from engine.a import f, g\n"),
+    SourceFile("other.py", "from engine.a import f\n"),
+    SourceFile("quiet.py", ""),
+]
+
+
+def build_line(folder: Path) -> list[str]:
+    """Write a clone where a function goes, comes back and goes for good."""
+    texts = [HERE, AWAY, HERE, HERE + b"x = 1\n", AWAY, AWAY + b"y = 1\n"]
+    return build(folder / "engine", *({"engine/__init__.py": b"", "engine/a.py": text} for text in texts))
+
+
+@needs_checker
+@pytest.mark.slow
+def test_a_line_is_checked_once_and_again_when_anything_is_different(tmp_path: Path) -> None:
+    commits, kept = build_line(tmp_path), KeptReadings(tmp_path / "kept")
+    moved = [replace(TEAM[0], path="theirs.py"), *TEAM[1:]]
+
+    def check(
+        team: Sequence[SourceFile] = TEAM, packages: tuple[str, ...] = ("engine",), line: Sequence[str] = commits
+    ) -> CheckedMerges:
+        with open_clone_trees(tmp_path / "engine") as upstream:
+            return check_line(upstream, team, packages, line, {}, kept)
+
+    first, again = check(), check()
+    assert (first.checks > 0, again.checks, again) == (True, 0, first)
+    # the end is known, and of the one before it the file with the finding
+    assert check(line=commits[4:]).checks == 1
+
+    @check_rows(
+        {
+            "a text of the team": ({"team": [replace(TEAM[0], text="from engine.a import g\n"), *TEAM[1:]]}, 4),
+            "a path of the team": ({"team": moved}, 4),
+            "a file less": ({"team": TEAM[:2]}, 4),
+            "the packages": ({"packages": ("engine", "other")}, 4),
+            "upstream at the end": ({"line": commits[:3]}, None),
+        }
+    )
+    def check_again(options: dict[str, Any], broken_at: int | None) -> None:
+        other, same = check(**options), check(**options)
+        assert (other.checks > 0 or options.keys() == {"line"}, same.checks, same) == (True, 0, other)
+        assert list(other.findings) == ([] if broken_at is None else [commits[broken_at]])
+
+    check_again()
 
 
 @needs_checker
@@ -198,8 +253,9 @@ def test_nothing_of_a_hostile_tree_is_run_or_obeyed_or_written_elsewhere(tmp_pat
         SourceFile("scripts/run-it.py", "from engine.a import f\n"),
     ]
     with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, team, ("engine",)) as states:
+        findings = states.check_line([first, last], {}).findings[last]
         folder = states._folder
-        findings = states.list_findings(first, last)
+        assert folder
         written = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     assert {each.use.path for each in findings} == {"team/ours.py", "scripts/run-it.py"}
     assert not any("link" in path for path in written)
@@ -262,7 +318,7 @@ def test_without_the_checker_the_rules_judge_alone(tmp_path: Path, monkeypatch: 
             (place / package / "METADATA").write_text("Metadata-Version: 2.1\nName: pyrefly\nVersion: 0.1\n")
         with monkeypatch.context() as patch, open_clone_trees(tmp_path / "engine") as upstream:
             patch.setattr(sys, "path", [str(place)])
-            checked = check_way(upstream, [], ("engine",), commits)
+            checked = check_line(upstream, [], ("engine",), commits, {})
         assert checked == CheckedMerges(alone=reason)
         assert checked.sentence == f"The rules judged alone: {reason}."
         assert checked.get_witness(commits[1]) is None

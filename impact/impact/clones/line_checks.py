@@ -1,0 +1,315 @@
+"""What a type checker says of a team's tree along a line of upstream commits: files in a folder, without a memory.
+
+The whole tree is checked at both ends of the line. In between, only those files are in which something new fails,
+or that the rules doubt a merge for. What was checked is kept by the contents of both trees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+from pathlib import Path
+
+from impact.checker.diagnostics import (
+    CheckedMerges,
+    CheckedState,
+    Diagnostic,
+    Finding,
+    Place,
+    build_finding,
+    list_new,
+    name_use,
+)
+from impact.checker.program import MOST_SECONDS, REQUEST, CheckerFailed, find_program, run_program
+from impact.clones.kept_readings import KeptReadings, NewByCommit
+from impact.clones.upstream_line import CloneMerge
+from impact.git.clone_trees import CloneTrees
+from impact.python.blocks import walk_statements
+from impact.python.module_names import name_module
+from impact.python.outline import build_outline
+from impact.python.parsing import parse_source
+from impact.source.models import SourceFile, SourceProblem
+from impact.source.trees import BlobVersion
+
+# files of one side, and characters of what is written; vLLM has 1,000 in its package, and 20 million characters
+_MAX_FILES, _MAX_SIZE = 12_000, 200_000_000
+# bytes of the name of a file or folder that each disk takes
+_MAX_NAME = 200
+_GETATTR = "__getattr__"
+# what stands for a file that can't be read: it has every name, of every type
+_ANY_NAME = f"from typing import Any\n\ndef {_GETATTR}(name: str) -> Any: ...\n"
+
+
+def check_line(
+    upstream: CloneTrees,
+    team: Iterable[SourceFile],
+    packages: Sequence[str],
+    line: Sequence[str],
+    doubts: Mapping[str, Collection[Place]],
+    kept: KeptReadings | None = None,
+    folder: Path | None = None,
+    until: float = math.inf,
+) -> CheckedMerges:
+    """Return what fails at the last commit of a line and not at its first, and what of doubted merges does.
+
+    Args:
+        upstream: the trees of upstream, from a clone or a mirror.
+        team: the team's files, of which the Python ones are checked.
+        packages: the names under which the team imports upstream.
+        line: hashes of upstream's commits in order: the one before the first merge, then those of the merges.
+        doubts: by the commit of a merge, the places of the team that the rules say break. Where the end of the
+            line shows nothing of this merge there, their files are checked right before and after it.
+        kept: what was kept of earlier checks.
+        folder: where files are written, in a folder that is removed at the end; else the system's.
+        until: when the last check has to be over, by ``time.monotonic``.
+    """
+    try:
+        with CheckedStates(upstream, team, packages, kept, folder, until) as states:
+            return states.check_line(line, doubts)
+    except CheckerFailed as error:
+        return CheckedMerges(alone=str(error))
+
+
+def list_commits(merges: Iterable[CloneMerge]) -> list[str]:
+    """Return the line of some merges, in order: each after the commit before it."""
+    steps = (sha for merge in merges for sha in (merge.parent, merge.commit.sha) if sha)
+    return list(dict.fromkeys(steps))
+
+
+class CheckedStates:
+    """What the checker says of a team's tree at commits of upstream. It is a context, which removes its folder.
+
+    Its methods raise CheckerFailed: a check takes too long or too much. Without the checker, there is none.
+    """
+
+    def __init__(
+        self,
+        upstream: CloneTrees,
+        team: Iterable[SourceFile],
+        packages: Sequence[str],
+        kept: KeptReadings | None = None,
+        folder: Path | None = None,
+        until: float = math.inf,
+    ) -> None:
+        self._parent, self._until = folder, until
+        self._program = find_program()
+        self._upstream, self._kept = upstream, kept
+        self._packages = frozenset(packages)
+        self._team = self._place_team(team)
+        self._paths = {place: file.path for place, file in self._team.items()}
+        self._texts = {file.path: file.text for file in self._team.values()}
+        places = (part for place, file in self._team.items() for part in (place, file.path, file.text))
+        self._name = _hash_all(REQUEST, *sorted(packages), "", *places)
+        self._names: dict[str, str] = {}
+        self._states: dict[str, CheckedState] = {}
+        self._folder: Path | None = None
+        # what is written of upstream, what of it can't be read, and whether that is so the next time, too
+        self._at: dict[str, BlobVersion] = {}
+        self._unread, self._is_lasting = set[str](), True
+        self._sizes: dict[str, int] = {}
+        self._size, self._checks = 0, 0
+
+    def __enter__(self) -> CheckedStates:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def check_line(self, line: Sequence[str], doubts: Mapping[str, Collection[Place]]) -> CheckedMerges:
+        """Return what fails at the last commit of a line and not at its first, or right after a doubted merge."""
+        net, paths = self._find_net(line), frozenset(self._texts)
+        findings = {commit: self._build_findings(each) for commit, each in net.items()}
+        looked: dict[str, frozenset[str]] = {}
+        for before, after in pairwise(line):
+            told = {(each.use.path, at) for each in findings.get(after, ()) for at in each.lines}
+            doubted = frozenset(path for path, at in doubts.get(after, ()) if (path, at) not in told) & paths
+            here = self._compare(before, after, doubted) if doubted else None
+            if here is None:
+                continue
+            looked[after] = doubted
+            known = set(map(name_use, net.get(after, ())))
+            if more := [each for each in here if name_use(each) not in known]:
+                findings[after] = (*findings.get(after, ()), *self._build_findings(more))
+        return CheckedMerges(findings, looked, paths, checks=self._checks)
+
+    def _find_net(self, line: Sequence[str]) -> NewByCommit:
+        name = _hash_all(self._name, *line)
+        known = self._kept.checked_lines.load([name]) if self._kept else {}
+        if name in known:
+            return known[name]
+        if self._compare(line[0], line[-1], self._texts) is None:
+            raise CheckerFailed("a file of upstream could be read at one end of the merges alone")
+        net = self._trace(line, self._texts)
+        if self._kept and self._is_lasting:
+            self._kept.checked_lines.keep({name: net})
+        return net
+
+    def _trace(self, line: Sequence[str], paths: Collection[str]) -> NewByCommit:
+        """Return what is new in some files at the last commit of a line, by the commits that began it."""
+        last = self._compare(line[0], line[-1], paths)
+        if not last or len(line) == 2:
+            return {line[-1]: tuple(last)} if last else {}
+        half, left = len(line) // 2, {name_use(each): each for each in last}
+        some = {each.path for each in last}
+        parts = {**self._trace(line[: half + 1], some), **self._trace(line[half:], some)}
+        begun = {commit: [each for each in new if name_use(each) in left] for commit, new in parts.items()}
+        for each in chain.from_iterable(begun.values()):
+            left.pop(name_use(each), None)
+        # what began in steps that are none alone
+        begun[line[-1]] = [*begun.get(line[-1], ()), *left.values()]
+        return {commit: tuple(new) for commit, new in begun.items() if new}
+
+    def _build_findings(self, new: Iterable[Diagnostic]) -> tuple[Finding, ...]:
+        return tuple(build_finding(each, self._texts[each.path]) for each in new)
+
+    def _compare(self, before: str, after: str, paths: Collection[str]) -> list[Diagnostic] | None:
+        """Return what fails in some files only after; None where a file could be read at one of both alone."""
+        if not paths or self._name_state(before) == self._name_state(after):
+            return []
+        old, new = self._check(before, paths), self._check(after, paths)
+        if old.unread != new.unread:
+            return None
+        sides = [[each for path in paths for each in state.files[path]] for state in (old, new)]
+        return list_new(*sides)
+
+    def _check(self, commit: str, paths: Collection[str]) -> CheckedState:
+        """Return what the checker says of some of the team's files, or of more, with upstream at a commit."""
+        name = self._name_state(commit)
+        state = self._states.get(name) or self._load_state(name)
+        missing = {place for place, path in self._paths.items() if path in paths and path not in state.files}
+        if missing:
+            folder = self._move(commit)
+            looked = missing if 2 * len(missing) < len(self._paths) else self._paths.keys()
+            places = sorted(missing) if looked is missing else ()
+            seconds = min(MOST_SECONDS, self._until - time.monotonic())
+            checked = run_program(self._program, folder, places, seconds=seconds)
+            self._checks += 1
+            by_path: dict[str, list[Diagnostic]] = {self._paths[place]: [] for place in looked}
+            for each in checked:
+                if each.path in looked:
+                    path = self._paths[each.path]
+                    by_path[path].append(replace(each, path=path))
+            files = {**state.files, **{path: tuple(some) for path, some in by_path.items()}}
+            state = CheckedState(files, frozenset(self._unread))
+            if self._kept and self._is_lasting:
+                self._kept.checked_states.keep({name: state})
+        self._states[name] = state
+        return state
+
+    def _load_state(self, name: str) -> CheckedState:
+        known = self._kept.checked_states.load([name]) if self._kept else {}
+        return known.get(name, CheckedState())
+
+    def _name_state(self, commit: str) -> str:
+        """Return what stands for all that a check depends on with upstream at a commit."""
+        if commit not in self._names:
+            files = sorted(self._list_upstream(commit).items())
+            parts = (part for place, version in files for part in (place, version.path, version.blob))
+            self._names[commit] = _hash_all(self._name, *parts)
+        return self._names[commit]
+
+    def _list_upstream(self, commit: str) -> dict[str, BlobVersion]:
+        return {
+            place: BlobVersion(path, blob)
+            for path, blob in self._upstream.list_files(commit).items()
+            if path.endswith(".py") and (place := _place_file(path)) and self._is_upstream(place)
+        }
+
+    def _place_team(self, team: Iterable[SourceFile]) -> dict[str, SourceFile]:
+        """Return the team's files by where they are written. A copy of upstream would hide upstream."""
+        placed: dict[str, SourceFile] = {}
+        for file in team:
+            place = _place_file(file.path) or f"script_{len(placed)}.py"
+            if file.path.endswith(".py") and not file.problem and not self._is_upstream(place):
+                placed.setdefault(place, file)
+            if len(placed) > _MAX_FILES:
+                raise CheckerFailed("your tree has more files than are checked")
+        return placed
+
+    def _is_upstream(self, place: str) -> bool:
+        return place.partition("/")[0].removesuffix(".py") in self._packages
+
+    def _move(self, commit: str) -> Path:
+        """Return the folder, with what is different at another commit written."""
+        files = self._list_upstream(commit)
+        if len(files) > _MAX_FILES:
+            raise CheckerFailed("upstream has more files than are checked")
+        try:
+            if self._folder is None:
+                self._folder = Path(tempfile.mkdtemp(prefix="impact-checker-", dir=self._parent))
+                (self._folder / "upstream").mkdir()
+                for place, ours in self._team.items():
+                    self._write(self._folder, f"team/{place}", ours.text)
+            for place in self._at.keys() - files.keys():
+                _remove_file(self._folder / "upstream", place)
+            for place, version in files.items():
+                if self._at.get(place) != version:
+                    file = self._upstream.read_file(version)
+                    text = _ANY_NAME if file.problem else replace_getattr(file)
+                    self._write(self._folder, f"upstream/{place}", text)
+                    (self._unread.add if file.problem else self._unread.discard)(place)
+                    self._is_lasting &= file.problem is not SourceProblem.UNAVAILABLE
+        except (OSError, ValueError) as error:
+            raise CheckerFailed("the files for the type checker can't be written") from error
+        self._unread &= files.keys()
+        self._at = files
+        return self._folder
+
+    def _write(self, folder: Path, place: str, text: str) -> None:
+        self._size += len(text) - self._sizes.get(place, 0)
+        self._sizes[place] = len(text)
+        if self._size > _MAX_SIZE:
+            raise CheckerFailed("the trees are larger than what is checked")
+        file = folder / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", errors="replace", newline="")
+
+
+def _place_file(path: str) -> str:
+    """Return the path of a module by its name alone, without a folder of sources; empty for what is no module."""
+    named = name_module(path)
+    if named is None:
+        return ""
+    name, is_package = named
+    parts = [*name.split("."), *(["__init__"] if is_package else ())]
+    return "" if any(len(part.encode()) > _MAX_NAME for part in parts) else f"{'/'.join(parts)}.py"
+
+
+def _remove_file(root: Path, place: str) -> None:
+    """Remove a file with the folders that are empty then: they would be packages without code."""
+    file = root / place
+    file.unlink()
+    for folder in file.parents:
+        if folder == root or any(folder.iterdir()):
+            return
+        folder.rmdir()
+
+
+def _hash_all(*parts: str) -> str:
+    name = hashlib.blake2b(digest_size=20)
+    for part in parts:
+        data = part.encode(errors="surrogatepass")
+        name.update(b"%d:%b" % (len(data), data))
+    return name.hexdigest()
+
+
+def replace_getattr(file: SourceFile) -> str:
+    """Return a module's text with the names that its ``__getattr__`` knows in place of it."""
+    outline = build_outline(file.path, file.text) if f"def {_GETATTR}" in file.text else None
+    if outline is None or not outline.dynamic:
+        return file.text
+    tree, lines = parse_source(file.text), file.text.split("\n")
+    for statement, _ in walk_statements(tree.body if tree else []):
+        if getattr(statement, "name", "") == _GETATTR:
+            at = getattr(statement, "lineno", 1) - 1
+            lines[at] = re.sub(rf"\b{_GETATTR}\b", "_get_no_attribute", lines[at], count=1)
+    names = sorted(outline.dynamic - outline.definitions.keys() - outline.imports.keys())
+    return "\n".join([*lines, "import typing as _typing", *(f"{name}: _typing.Any" for name in names), ""])
