@@ -9,9 +9,8 @@ from functools import cache
 from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract
 from impact.contract.python.python_changes import OutlineReader, compare_python, is_contract_path
 from impact.contract.python.snapshots import OutlineLoader
-from impact.contract.surfaces.comparison import LineFinder
+from impact.contract.surfaces.comparison import FactsReader, LineFinder, list_surface_changes
 from impact.contract.surfaces.file_facts import read_file_facts
-from impact.contract.surfaces.listing import FactsReader, list_surface_changes
 from impact.coverage import UnreadFile
 from impact.errors import READING_FAILED, attempt_all
 from impact.python.models import ModuleOutline
@@ -20,7 +19,7 @@ from impact.python.outline import build_outline
 from impact.source.models import SourceFile
 
 # part of the keys of kept contracts: raise it when the rules of the extraction change
-EXTRACTION_VERSION = "5"
+EXTRACTION_VERSION = "6"
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 # a line that is ``kwargs.pop("name")`` alone: what is done with a value that is taken is not known
 _TAKEN_OUT = re.compile(r"^[ \t]{0,100}kw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A | re.M)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from impact.contract.deadlines import parse_deadline
+from impact.contract.deadlines import read_deadline
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.contract.python.moves import Place
 from impact.contract.python.rows import make_row
@@ -36,7 +36,7 @@ def _get_key(deprecation: Deprecation) -> tuple[str, str]:
 
 
 def _make_row(outline: ModuleOutline, deprecation: Deprecation) -> ContractChange:
-    message, deadline = deprecation.message, parse_deadline(deprecation.message)
+    message, deadline = deprecation.message, read_deadline(deprecation.message)
     definition = outline.definitions.get(deprecation.name)
     if definition is None or deprecation.name == _GETATTR:
         return ContractChange(

@@ -1,20 +1,30 @@
-"""What changed between the facts of two versions of some files."""
+"""What a merge changes for others in everything but plain Python names, from the facts of both versions."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import partial
 
-from impact.contract.models import ChangeKind, ContractChange, ContractClass
-from impact.contract.surfaces.code.fields import FieldClass
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions
 from impact.contract.surfaces.facts import Fact, read_schema, shorten_pair, show_default_change
-from impact.contract.surfaces.file_facts import FileFacts
-from impact.contract.surfaces.scope import is_for_development, is_outside
-from impact.source.models import DiffSide
+from impact.contract.surfaces.fields import read_reference
+from impact.contract.surfaces.file_facts import (
+    FileFacts,
+    is_for_development,
+    is_outside,
+    join_files,
+    read_file_facts,
+)
+from impact.python.models import ModuleOutline
+from impact.python.module_names import name_module
+from impact.source.models import DiffSide, SourceFile
 
+OutlineLoader = Callable[[str], ModuleOutline | None]
+FactsReader = Callable[[SourceFile | None], FileFacts]
 # gives the path and the text of each line that has one of some names; None if the tree can't be read
 LineFinder = Callable[[Collection[str]], Sequence[tuple[str, str]] | None]
 # what any file may define or read
@@ -26,239 +36,164 @@ _MAX_LINE = 1_000
 WITHOUT_EFFECT = "(no longer has an effect)"
 _NO_EFFECT = re.compile(r"\bno (?:longer has an? |longer has any )?effect\b|\b(?:is|be) ignored\b", re.I)
 _FIELDS = frozenset((ContractClass.CONFIGURATION, ContractClass.API_FIELD, ContractClass.WIRE))
+_NEVER_RENAMED = frozenset((ContractClass.DEPENDENCY, ContractClass.ENDPOINT, ContractClass.OP))
 # names that are less alike are two things, even if they say the same of themselves
 _MIN_SIMILARITY = 0.5
 # without a description, only the names can tell
 _MIN_SIMILARITY_ALONE = 0.8
 _MAX_CANDIDATES = 40
 _MAX_ANCESTORS = 50
+# where vLLM makes the flags of its engine: each field of the class is one, with the default of the field it names
+_FLAG_MODULE = "engine.arg_utils"
+_FLAG_OWNER = "EngineArgs."
+_DEFAULT = re.compile(r" = (?P<default>.{1,200})$")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PlacedFact:
     fact: Fact
     path: str
     pair: int
 
 
-class FieldTable:
-    """The classes of one version of the changed files, by name, for what they inherit."""
-
-    def __init__(self, files: Sequence[FileFacts]) -> None:
-        self._classes: dict[str, list[FieldClass]] = defaultdict(list)
-        for file in files:
-            for item in file.classes:
-                self._classes[item.name].append(item)
-        self._fields = {
-            name: frozenset(field.name for item in items for field in item.fields)
-            for name, items in self._classes.items()
-        }
-        self._bases = {
-            name: frozenset(base for item in items for base in item.bases) for name, items in self._classes.items()
-        }
-
-    def has_class(self, name: str) -> bool:
-        return name in self._classes
-
-    def list_bases(self, name: str) -> frozenset[str]:
-        return self._bases.get(name, frozenset())
-
-    def has_field(self, owner: str, field: str) -> bool:
-        waiting, seen = [owner], {owner}
-        while waiting and len(seen) < _MAX_ANCESTORS:
-            name = waiting.pop()
-            if field in self._fields.get(name, ()):
-                return True
-            new = self.list_bases(name) - seen
-            seen |= new
-            waiting += new
-        return False
+_Facts = list[PlacedFact]
+# of each class of one version of the changed files: its fields and its bases
+_Classes = Mapping[str, tuple[set[str], set[str]]]
 
 
-def compare_facts(
-    old: Sequence[FileFacts],
-    new: Sequence[FileFacts],
-    is_new_variable: Callable[[str], bool],
+def list_surface_changes(
+    versions: Sequence[FileVersions],
+    load: OutlineLoader = lambda _module: None,
+    read: FactsReader = read_file_facts,
     find: LineFinder | None = None,
-) -> Iterator[ContractChange]:
-    """Yield the changes from the old to the new version of each file, both in the same order.
+) -> tuple[ContractChange, ...]:
+    """Return what a merge changes of variables, flags, fields, endpoints, metrics, messages, ops and dependencies.
 
-    ``is_new_variable`` decides of a variable that code reads whether no other file declares it. Without ``find``,
-    which gives lines of the tree after, nobody knows whether what code read in the files is read elsewhere.
+    A fact that moves from one changed file to another is no change. What can't be read changes nothing. ``load``
+    gives modules that didn't change, for the flags that take their defaults from a changed field. ``read`` may
+    keep what it read. ``find`` gives the lines of the tree after the merge that have one of some names; without
+    it, nobody knows whether what code read in the files is read elsewhere.
     """
-    tables = FieldTable(old), FieldTable(new)
-    removed, added = _Remains(), _Remains()
-    for group in _group_facts(old, new):
-        yield from group.compare(removed, added)
+    changed = [pair for pair in versions if pair.old != pair.new]
+    old = join_files([read(pair.old) for pair in changed])
+    new = join_files([read(pair.new) for pair in changed])
+    changes = list(_compare_facts(old, new, load, find))
+    seen = {(change.subject, change.name) for change in changes if change.kind is ChangeKind.DEPRECATED}
+    seen |= {(notice.subject, notice.name) for file in old for notice in file.notices}
+    # the deprecations that code announces and didn't announce before
+    for pair, (before, after) in enumerate(zip(old, new, strict=True)):
+        for notice in after.notices if before.is_read and after.is_read else ():
+            if (notice.subject, notice.name) not in seen:
+                seen.add((notice.subject, notice.name))
+                changes.append(_make_row(ChangeKind.DEPRECATED, None, PlacedFact(notice, after.path, pair)))
+    changes += _list_derived_flags(changes, load, {pair.path for pair in versions})
+    return tuple(sorted(changes, key=lambda change: (change.path, change.line, change.name, change.kind)))
+
+
+def _compare_facts(
+    old: Sequence[FileFacts], new: Sequence[FileFacts], load: OutlineLoader, find: LineFinder | None
+) -> Iterator[ContractChange]:
+    """Yield the changes from the old to the new version of each file, both in the same order."""
+    removed: dict[Hashable, PlacedFact] = {}
+    added: dict[Hashable, PlacedFact] = {}
+    for befores, afters in _group_facts(old, new):
+        pairs, left_old, left_new = _pair_group(befores, afters)
+        for pair in pairs:
+            yield from _compare_pair(*pair)
+        for left, others, remains in ((left_old, afters, removed), (left_new, befores, added)):
+            for item in left:
+                if not others or item.fact.is_local:
+                    key = item.fact.subject, item.fact.name, item.pair if item.fact.is_local else -1
+                    remains.setdefault(key, item)
     # what belongs to something that is gone, or new, goes without saying
-    lost = {item.fact.name for item in removed.list_items()}
-    news = {item.fact.name for item in added.list_items()}
+    lost, news = ({item.fact.name for item in remains.values()} for remains in (removed, added))
+    tables = _index_classes(old), _index_classes(new)
     gone = [
         item
-        for item in removed.list_items()
+        for item in removed.values()
         if item.fact.owner not in lost and _is_removed(item.fact, *tables, is_tree_known=find is not None)
     ]
-    left = _list_left({item.fact.name for item in gone if item.fact.subject in _TREE_WIDE}, find)
-    gone = [item for item in gone if item.fact.name not in left]
+    kept = _list_kept({item.fact.name for item in gone if item.fact.subject in _TREE_WIDE}, find)
+    gone = [item for item in gone if item.fact.name not in kept]
     fresh = [
         item
-        for item in added.list_items()
-        if item.fact.owner not in news
-        and _is_added(item.fact, *tables)
-        and (not _is_read_only(item) or is_new_variable(item.fact.name))
+        for item in added.values()
+        if item.fact.owner not in news and _is_own(item.fact, *tables[::-1]) and _is_declared(item.fact, load)
     ]
     pairs = _match_renamed(gone, fresh)
-    for before, after in pairs:
-        yield _make_renamed(before, after)
-    renamed_old = {id(before) for before, _ in pairs}
-    renamed_new = {id(after) for _, after in pairs}
-    for item in gone:
-        if id(item) not in renamed_old:
-            yield _make_removed(item)
-    for item in fresh:
-        if id(item) not in renamed_new:
-            yield _make_added(item)
+    renamed = {item for pair in pairs for item in pair}
+    yield from (_make_row(ChangeKind.RENAMED, *pair) for pair in pairs)
+    yield from (_make_row(ChangeKind.REMOVED, item, None) for item in gone if item not in renamed)
+    yield from (_make_row(ChangeKind.ADDED, None, item) for item in fresh if item not in renamed)
 
 
-class _Remains:
-    """Facts that only one of the versions states."""
-
-    def __init__(self) -> None:
-        self._items: list[PlacedFact] = []
-        self._names: set[tuple[ContractClass, str, int]] = set()
-
-    def add(self, item: PlacedFact) -> None:
-        key = (item.fact.subject, item.fact.name, item.pair if item.fact.is_local else -1)
-        if key not in self._names:
-            self._names.add(key)
-            self._items.append(item)
-
-    def list_items(self) -> list[PlacedFact]:
-        return self._items
-
-
-@dataclass(slots=True)
-class _Group:
-    old: list[PlacedFact]
-    new: list[PlacedFact]
-
-    def compare(self, removed: _Remains, added: _Remains) -> Iterator[ContractChange]:
-        """Yield what changed of facts that both versions state; collect those that only one has."""
-        has_old, has_new = bool(self.old), bool(self.new)
-        old, new = _drop_equal(self.old, self.new)
-        kept = 0
-        for by_file in (True, False):
-            old, new, pairs = _pair_facts(old, new, by_file=by_file)
-            kept += len(pairs)
-            for before, after in pairs:
-                yield from _compare_pair(before, after)
-        for item in old:
-            if not has_new or item.fact.is_local:
-                removed.add(item)
-        for item in new:
-            if not has_old or item.fact.is_local:
-                added.add(item)
-
-
-def _group_facts(old: Sequence[FileFacts], new: Sequence[FileFacts]) -> Iterator[_Group]:
-    groups: dict[tuple[ContractClass, str], _Group] = {}
-    for pair, (before, after) in enumerate(zip(old, new, strict=True)):
-        if not (before.is_read and after.is_read):
-            continue
-        for side, file in (("old", before), ("new", after)):
+def _group_facts(old: Sequence[FileFacts], new: Sequence[FileFacts]) -> Iterable[tuple[_Facts, _Facts]]:
+    """Return what both versions say of each name."""
+    groups: dict[tuple[ContractClass, str], tuple[_Facts, _Facts]] = defaultdict(lambda: ([], []))
+    for pair, files in enumerate(zip(old, new, strict=True)):
+        for side, file in enumerate(files) if all(file.is_read for file in files) else ():
             for fact in file.facts:
-                group = groups.setdefault((fact.subject, fact.name), _Group([], []))
-                (group.old if side == "old" else group.new).append(PlacedFact(fact, file.path, pair))
-    yield from groups.values()
+                groups[fact.subject, fact.name][side].append(PlacedFact(fact, file.path, pair))
+    return groups.values()
 
 
-def _drop_equal(old: list[PlacedFact], new: list[PlacedFact]) -> tuple[list[PlacedFact], list[PlacedFact]]:
-    """Leave out what both versions state alike, in the same file or in another one."""
-    for by_file in (True, False):
-        counts: dict[tuple[object, ...], int] = defaultdict(int)
+def _pair_group(old: _Facts, new: _Facts) -> tuple[list[tuple[PlacedFact, PlacedFact]], _Facts, _Facts]:
+    """Pair what differs, and return what is left: what is said alike goes first, within a file before others."""
+    pairs = []
+    for is_alike, is_by_file in ((True, True), (True, False), (False, True), (False, False)):
+        make_key = partial(_make_key, is_alike=is_alike, is_by_file=is_by_file)
+        waiting: dict[Hashable, deque[PlacedFact]] = defaultdict(deque)
         for item in new:
-            counts[_make_key(item, by_file=by_file)] += 1
-        kept: list[PlacedFact] = []
-        spent: dict[tuple[object, ...], int] = defaultdict(int)
-        for item in old:
-            key = _make_key(item, by_file=by_file)
-            if spent[key] < counts[key]:
-                spent[key] += 1
-            else:
-                kept.append(item)
-        old = kept
-        left: list[PlacedFact] = []
-        for item in new:
-            key = _make_key(item, by_file=by_file)
-            if spent[key]:
-                spent[key] -= 1
-            else:
-                left.append(item)
-        new = left
-    return old, new
+            waiting[make_key(item)].append(item)
+        matched = [(item, same.popleft()) for item in old if (same := waiting[make_key(item)])]
+        done = {item for pair in matched for item in pair}
+        old, new = ([item for item in side if item not in done] for side in (old, new))
+        pairs += [] if is_alike else matched
+    return pairs, old, new
 
 
-def _make_key(item: PlacedFact, *, by_file: bool) -> tuple[object, ...]:
+def _make_key(item: PlacedFact, *, is_alike: bool, is_by_file: bool) -> Hashable:
     fact = item.fact
-    return (fact.default, fact.shape, fact.is_deprecated, _choose_place(item, by_file=by_file))
-
-
-def _choose_place(item: PlacedFact, *, by_file: bool) -> object:
-    """Return within what facts are compared. What moves from an installation to its tests is gone from it."""
-    return item.pair if by_file else item.fact.is_local and is_for_development(item.path)
-
-
-def _pair_facts(
-    old: list[PlacedFact], new: list[PlacedFact], *, by_file: bool
-) -> tuple[list[PlacedFact], list[PlacedFact], list[tuple[PlacedFact, PlacedFact]]]:
-    """Pair what differs, in the order of the text: first within a file, then across files."""
-    waiting: dict[object, list[PlacedFact]] = defaultdict(list)
-    for item in reversed(new):
-        waiting[_choose_place(item, by_file=by_file)].append(item)
-    kept, pairs = [], []
-    for item in old:
-        candidates = waiting[_choose_place(item, by_file=by_file)]
-        if candidates:
-            pairs.append((item, candidates.pop()))
-        else:
-            kept.append(item)
-    matched = {id(after) for _, after in pairs}
-    return kept, [item for item in new if id(item) not in matched], pairs
+    # what moves from an installation to its tests is gone from it
+    place = item.pair if is_by_file else fact.is_local and is_for_development(item.path)
+    return place, (fact.default, fact.shape, fact.is_deprecated) if is_alike else ()
 
 
 def _compare_pair(before: PlacedFact, after: PlacedFact) -> Iterator[ContractChange]:
     old, new = before.fact, after.fact
+    is_flag, is_other_shape = new.subject is ContractClass.FLAG, old.shape != new.shape
     # of a flag that is made elsewhere the shape is unknown
-    is_shape_known = new.subject is not ContractClass.FLAG or (old.shape and new.shape)
-    if old.shape != new.shape and is_shape_known:
-        yield _make_change(ChangeKind.SIGNATURE, before, after)
+    if is_other_shape and (not is_flag or (old.shape and new.shape)):
+        yield _make_row(ChangeKind.SIGNATURE, before, after)
     is_known = not (old.reference or new.reference) or (old.is_default_known and new.is_default_known)
     # a value in place of a switch says it all
-    is_flag_changed = new.subject is ContractClass.FLAG and old.shape != new.shape
-    if old.default != new.default and is_known and not is_flag_changed:
-        yield _make_change(ChangeKind.DEFAULT, before, after)
+    if old.default != new.default and is_known and not (is_flag and is_other_shape):
+        yield _make_row(ChangeKind.DEFAULT, before, after)
     if new.is_deprecated and not old.is_deprecated:
-        yield _make_change(ChangeKind.DEPRECATED, before, after)
+        yield _make_row(ChangeKind.DEPRECATED, before, after)
 
 
-def _make_change(kind: ChangeKind, before: PlacedFact, after: PlacedFact) -> ContractChange:
-    new = after.fact
-    texts = [_describe(item.fact, kind) for item in (before, after)]
-    if kind is ChangeKind.DEPRECATED and _NO_EFFECT.search(new.help):
+def _make_row(kind: ChangeKind, before: PlacedFact | None, after: PlacedFact | None) -> ContractChange:
+    """Return a change by what was said before and after; one of them is there at least."""
+    sides = [each for each in (before, after) if each]
+    fact, placed = sides[0].fact, sides[-1]
+    texts = [_describe(each.fact, kind) if each else "" for each in (before, after)]
+    if kind is ChangeKind.DEPRECATED and _NO_EFFECT.search(placed.fact.help):
         texts[1] = f"{texts[1]} {WITHOUT_EFFECT}"
-    before_text, after_text = shorten_pair(*texts)
-    is_op = new.subject is ContractClass.OP and kind is ChangeKind.SIGNATURE
+    is_op = fact.subject is ContractClass.OP and kind is ChangeKind.SIGNATURE
+    schemas = [read_schema(each.fact.shape) if is_op else None for each in (sides[0], placed)]
     return ContractChange(
-        new.subject,
+        fact.subject,
         kind,
-        new.name,
-        before_text,
-        after_text,
-        after.path,
-        new.line,
-        deadline=new.deadline if kind is ChangeKind.DEPRECATED else None,
-        old_signature=read_schema(before.fact.shape) if is_op else None,
-        new_signature=read_schema(new.shape) if is_op else None,
+        fact.name,
+        *shorten_pair(*texts),
+        placed.path,
+        placed.fact.line,
+        DiffSide.NEW if after else DiffSide.OLD,
+        new_name=placed.fact.name if kind is ChangeKind.RENAMED else "",
+        deadline=placed.fact.deadline if kind in {ChangeKind.DEPRECATED, ChangeKind.REMOVED} else None,
+        old_signature=schemas[0],
+        new_signature=schemas[1],
     )
 
 
@@ -267,37 +202,10 @@ def _describe(fact: Fact, kind: ChangeKind) -> str:
     return show_default_change(fact.name, "") if is_plain and kind is ChangeKind.DEFAULT else fact.text
 
 
-def _make_renamed(before: PlacedFact, after: PlacedFact) -> ContractChange:
-    old, new = before.fact, after.fact
-    before_text, after_text = shorten_pair(old.text, new.text)
-    return ContractChange(
-        old.subject, ChangeKind.RENAMED, old.name, before_text, after_text, after.path, new.line, new_name=new.name
-    )
+# --- what is gone, and what is new
 
 
-def _make_removed(item: PlacedFact) -> ContractChange:
-    fact = item.fact
-    return ContractChange(
-        fact.subject,
-        ChangeKind.REMOVED,
-        fact.name,
-        shorten_pair(fact.text, "")[0],
-        "",
-        item.path,
-        fact.line,
-        DiffSide.OLD,
-        deadline=fact.deadline,
-    )
-
-
-def _make_added(item: PlacedFact) -> ContractChange:
-    fact = item.fact
-    return ContractChange(
-        fact.subject, ChangeKind.ADDED, fact.name, "", shorten_pair("", fact.text)[1], item.path, fact.line
-    )
-
-
-def _list_left(names: set[str], find: LineFinder | None) -> set[str]:
+def _list_kept(names: set[str], find: LineFinder | None) -> set[str]:
     """Return the names that the tree still has between quotes or, as scripts read variables, behind a dollar."""
     lines = (find(names) if find and names else None) or ()
     texts = [text[:_MAX_LINE] for path, text in lines if not is_outside(path)]
@@ -305,65 +213,111 @@ def _list_left(names: set[str], find: LineFinder | None) -> set[str]:
     return {name for name, pattern in patterns.items() if any(map(pattern.search, texts))}
 
 
-def _is_removed(fact: Fact, old: FieldTable, new: FieldTable, *, is_tree_known: bool) -> bool:
-    if fact.is_loose:
-        return is_tree_known and fact.subject in _TREE_WIDE
-    owner, mark, field = fact.name.rpartition(".")
-    if fact.subject not in _FIELDS or not mark or not old.has_class(owner):
+def _is_removed(fact: Fact, old: _Classes, new: _Classes, *, is_tree_known: bool) -> bool:
+    return (is_tree_known and fact.subject in _TREE_WIDE) if fact.is_loose else _is_own(fact, old, new)
+
+
+def _is_declared(fact: Fact, load: OutlineLoader) -> bool:
+    """Return whether a name is new where it is declared: a variable that code reads may be declared elsewhere."""
+    if not (fact.is_loose and fact.subject is ContractClass.ENVIRONMENT):
         return True
-    # a class that is gone as a whole is a change of its module
-    if not new.has_class(owner) or new.has_field(owner, field):
-        return False
-    # a new base that is not among the files may have it
-    return all(new.has_class(base) for base in new.list_bases(owner) - old.list_bases(owner))
+    # VLLM_PORT is declared by vllm
+    table = load(f"{fact.name.split('_', 1)[0].lower()}.envs")
+    return table is not None and fact.name not in table.definitions
 
 
-def _is_read_only(item: PlacedFact) -> bool:
-    return item.fact.is_loose and item.fact.subject is ContractClass.ENVIRONMENT
+def _index_classes(files: Iterable[FileFacts]) -> _Classes:
+    classes: dict[str, tuple[set[str], set[str]]] = {}
+    for item in (item for file in files for item in file.classes):
+        fields, bases = classes.setdefault(item.name, (set(), set()))
+        fields.update(field.name for field in item.fields)
+        bases.update(item.bases)
+    return classes
 
 
-def _is_added(fact: Fact, old: FieldTable, new: FieldTable) -> bool:
+def _is_own(fact: Fact, own: _Classes, other: _Classes) -> bool:
+    """Return whether the other version lacks a field, also in bases; what is no field it lacks anyway."""
     owner, mark, field = fact.name.rpartition(".")
-    if fact.subject not in _FIELDS or not mark or not new.has_class(owner):
+    if fact.subject not in _FIELDS or not mark or owner not in own:
         return True
-    if not old.has_class(owner) or old.has_field(owner, field):
+    # a class that is gone or new as a whole is a change of its module
+    if owner not in other or _has_field(other, owner, field):
         return False
-    return all(old.has_class(base) for base in old.list_bases(owner) - new.list_bases(owner))
+    # a base of the other version alone that is not among the files may have it
+    return all(base in other for base in other[owner][1] - own[owner][1])
 
 
-def _match_renamed(gone: list[PlacedFact], fresh: list[PlacedFact]) -> list[tuple[PlacedFact, PlacedFact]]:
+def _has_field(classes: _Classes, owner: str, field: str) -> bool:
+    waiting, seen = [owner], {owner}
+    while waiting and len(seen) < _MAX_ANCESTORS:
+        fields, bases = classes.get(waiting.pop(), (set(), set()))
+        if field in fields:
+            return True
+        waiting += bases - seen
+        seen |= bases
+    return False
+
+
+def _match_renamed(gone: _Facts, fresh: _Facts) -> list[tuple[PlacedFact, PlacedFact]]:
     """Pair a name that is gone with a new one in the same file that says the same and is alike, if only one is."""
-    buckets: dict[tuple[object, ...], tuple[list[PlacedFact], list[PlacedFact]]] = defaultdict(lambda: ([], []))
-    for index, items in enumerate((gone, fresh)):
+    buckets: dict[Hashable, tuple[_Facts, _Facts]] = defaultdict(lambda: ([], []))
+    for side, items in enumerate((gone, fresh)):
         for item in items:
-            buckets[_make_bucket(item)][index].append(item)
-    pairs: list[tuple[PlacedFact, PlacedFact]] = []
-    for before, after in buckets.values():
-        if 0 < len(before) <= _MAX_CANDIDATES and 0 < len(after) <= _MAX_CANDIDATES:
-            pairs += _match_bucket(before, after)
-    return pairs
-
-
-def _make_bucket(item: PlacedFact) -> tuple[object, ...]:
-    fact = item.fact
-    owner = fact.name.rpartition(".")[0] if fact.subject in _FIELDS else ""
-    return (fact.subject, item.pair, owner, fact.default, fact.shape.replace(fact.name, ""))
-
-
-def _match_bucket(before: list[PlacedFact], after: list[PlacedFact]) -> list[tuple[PlacedFact, PlacedFact]]:
-    likely: list[tuple[PlacedFact, PlacedFact]] = [
-        (old, new) for old in before for new in after if _is_renamed(old.fact, new.fact)
+            fact = item.fact
+            owner = fact.name.rpartition(".")[0] if fact.subject in _FIELDS else ""
+            key = fact.subject, item.pair, owner, fact.default, fact.shape.replace(fact.name, "")
+            buckets[key][side].append(item)
+    likely = [
+        (old, new)
+        for before, after in buckets.values()
+        if max(len(before), len(after)) <= _MAX_CANDIDATES
+        for old in before
+        for new in after
+        if _is_renamed(old.fact, new.fact)
     ]
-    olds = [id(old) for old, _ in likely]
-    news = [id(new) for _, new in likely]
-    return [(old, new) for old, new in likely if olds.count(id(old)) == 1 and news.count(id(new)) == 1]
+    uses = Counter(item for pair in likely for item in pair)
+    return [(old, new) for old, new in likely if uses[old] == uses[new] == 1]
 
 
 def _is_renamed(old: Fact, new: Fact) -> bool:
-    if old.subject in {ContractClass.DEPENDENCY, ContractClass.ENDPOINT, ContractClass.OP}:
+    if old.subject in _NEVER_RENAMED:
         return False
     first, second = old.name.rpartition(".")[2], new.name.rpartition(".")[2]
     similarity = SequenceMatcher(None, first[:100], second[:100]).ratio()
     if old.help and old.help == new.help:
         return similarity >= _MIN_SIMILARITY
     return similarity >= _MIN_SIMILARITY_ALONE and bool(old.default or old.shape)
+
+
+# --- flags of another file
+
+
+def _list_derived_flags(
+    changes: Sequence[ContractChange], load: OutlineLoader, changed: Collection[str]
+) -> list[ContractChange]:
+    """Return the new defaults of flags that take them from a field, where their own module didn't change."""
+    rows = []
+    for row in changes:
+        name = name_module(row.path)
+        package = name[0].split(".", 1)[0] if name else ""
+        module = f"{package}.{_FLAG_MODULE}"
+        is_default = row.subject is ContractClass.CONFIGURATION and row.kind is ChangeKind.DEFAULT
+        # where the module itself changed, its flags were compared
+        outline = (
+            load(module) if package and is_default and module.replace(".", "/") + ".py" not in changed else None
+        )
+        for definition in outline.definitions.values() if outline else ():
+            field = definition.name.removeprefix(_FLAG_OWNER)
+            is_flag = field != definition.name and not field.startswith("_")
+            if is_flag and read_reference(definition.value) == row.name:
+                flag = f"--{field.replace('_', '-')}"
+                texts = [show_default_change(flag, _read_default(each)) for each in (row.before, row.after)]
+                kind = ChangeKind.DEFAULT
+                rows.append(ContractChange(ContractClass.FLAG, kind, flag, texts[0], texts[1], row.path, row.line))
+    return rows
+
+
+def _read_default(text: str) -> str:
+    match = _DEFAULT.search(text)
+    default = match["default"] if match else ""
+    return {"None": "", "True": "on", "False": "off"}.get(default, default)

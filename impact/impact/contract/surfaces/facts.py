@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from impact.contract.deadlines import is_deprecation, read_deadline
 from impact.contract.models import ContractClass, Deadline
 from impact.python.models import Parameter, ParameterKind, Signature
 from impact.text.strings import collapse_lines
 
-_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 # characters of a value that a reader sees
 MAX_TEXT_LENGTH = 160
 # characters of a value that are compared
@@ -46,6 +46,12 @@ class Fact:
     deadline: Deadline | None = None
 
 
+def read_notice(fact: Fact, text: str, *, is_deprecated: bool = False) -> Fact:
+    """Return a fact with what a text about it says of its end."""
+    is_deprecated = is_deprecated or is_deprecation(text)
+    return replace(fact, is_deprecated=True, deadline=read_deadline(text)) if is_deprecated else fact
+
+
 def shorten_text(text: str) -> str:
     """Put a text on one line; a reader sees the part of it that changed."""
     return collapse_lines(text[:_MAX_KEPT_LENGTH])
@@ -55,23 +61,33 @@ def shorten_pair(before: str, after: str) -> tuple[str, str]:
     """Shorten two texts to ``MAX_TEXT_LENGTH`` characters each, so that their first difference stays."""
     if max(len(before), len(after)) <= MAX_TEXT_LENGTH:
         return before, after
-    pairs = zip(before, after, strict=False)
-    same = next((index for index, (old, new) in enumerate(pairs) if old != new), min(len(before), len(after)))
-    if not before or not after or same < MAX_TEXT_LENGTH - _CONTEXT_LENGTH:
-        return _cut(before, 0), _cut(after, 0)
-    return _cut(before, same - _CONTEXT_LENGTH), _cut(after, same - _CONTEXT_LENGTH)
+    same = count_common(before, after)
+    is_early = not before or not after or same < MAX_TEXT_LENGTH - _CONTEXT_LENGTH
+    start = 0 if is_early else same - _CONTEXT_LENGTH
+    return _cut(before, start), _cut(after, start)
+
+
+def count_common(first: str, second: str) -> int:
+    """Return how many characters both texts begin with."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
 def _cut(text: str, start: int) -> str:
     """Cut the middle of a text: its first word stays, then what begins at ``start``."""
     head = f"{text[:_CONTEXT_LENGTH].split(' ', 1)[0]} … " if start else ""
-    rest = text[start:] if start else text
     room = MAX_TEXT_LENGTH - len(head)
+    rest = text[start:]
     return f"{head}{rest}" if len(rest) <= room else f"{head}{rest[: room - 1].rstrip()}…"
 
 
+def show_default(name: str, default: str, unset: str = "") -> str:
+    """Return a name with its default as a line; ``unset`` follows the name where there is none."""
+    return shorten_text(f"{name} default {default}" if default else f"{name}{unset}")
+
+
 def show_default_change(name: str, default: str) -> str:
-    return shorten_text(f"{name} default {default}" if default else f"{name} unset by default")
+    return show_default(name, default, " unset by default")
 
 
 def make_op(name: str, line: int, schema: str) -> Fact:
@@ -85,7 +101,7 @@ def read_schema(shape: str) -> Signature | None:
     """Return the parameters of ``f(Tensor(a!) x, *, int n=1) -> Tensor`` or ``f(x: Tensor)``; None if unknown."""
     parts, depth = [""], 0
     for character in shape[shape.find("(") :] if "(" in shape else "":
-        depth += (character in _OPEN) - (character in _CLOSE)
+        depth += (character in "([{") - (character in ")]}")
         if depth == 0:
             break
         if depth == 1 and character == ",":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from impact.contract.breaking import describe_breakage, describe_default, describe_loss
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.surfaces.comparison import WITHOUT_EFFECT
-from impact.contract.surfaces.scope import is_dockerfile
+from impact.contract.surfaces.file_facts import is_dockerfile
 from impact.profile.models import UseKind
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex, split_field

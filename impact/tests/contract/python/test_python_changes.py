@@ -408,6 +408,15 @@ class TestRows:
         assert row.deadline
         assert (row.deadline.when, row.deadline.replacement) == ("v0.15", "g")
 
+    def test_a_deadline_may_be_a_release_without_a_version(self) -> None:
+        text = (
+            "import warnings\ndef f():\n"
+            "    warnings.warn('f will be removed in a future release', DeprecationWarning)"
+        )
+        [row] = [each for each in compare({"a/b.py": "def f(): pass"}, {"a/b.py": text}).changes if each.deadline]
+        assert row.deadline
+        assert row.deadline.when == "future release"
+
 
 class TestCallers:
     def test_upstreams_own_callers_show_what_to_do(self) -> None:

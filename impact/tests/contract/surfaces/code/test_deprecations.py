@@ -1,7 +1,7 @@
 import pytest
 
+from impact.contract.deadlines import read_deadline
 from impact.contract.models import Deadline
-from impact.contract.surfaces.deadlines import read_deadline
 from tests.contract.surfaces.changes import compare, list_kinds
 
 CONFIG = "@config\nclass PoolerConfig:\n    normalize: bool | None = None\n\n    def check(self):\n        pass\n"

@@ -21,6 +21,8 @@ class Logger:
             "histogram vllm:x {a}",
         ),
         ('self._counter_cls(name="vllm:x", documentation="", labelnames=LABELS + ["c"])', "counter vllm:x {m, c}"),
+        # a label by its name reads as the label
+        ('Gauge("vllm:x", "X.", [NAME])', "gauge vllm:x {vllm:named}"),
         ('RayGaugeWrapper(name=NAME, documentation="")', "gauge vllm:named"),
     ],
 )

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from impact.contract.models import ContractClass
-from impact.contract.surfaces.code.annotations import show_annotation
-from impact.contract.surfaces.code.python_file import (
+from impact.contract.surfaces.facts import Fact, read_notice, shorten_text
+from impact.contract.surfaces.python_file import (
     PythonFile,
     find_argument,
     get_last_name,
     name_expression,
     read_comment,
-    read_docstring,
     read_string,
     shorten_long,
+    show_annotation,
     show_expression,
 )
-from impact.contract.surfaces.deadlines import is_deprecation, read_deadline
-from impact.contract.surfaces.facts import Fact, shorten_text
 from impact.python.data_classes import find_field_call
+from impact.python.fingerprint import is_text
 
 _CONFIGURATION = re.compile(r"(?:Config|Args|Settings)$")
 _DATA_DECORATORS = frozenset(("dataclass", "config", "define", "attrs", "frozen", "pydantic_dataclass"))
@@ -35,6 +34,7 @@ _REFERENCE = re.compile(
 )
 # folders of code that processes of one installation use to talk to each other
 _BETWEEN_PROCESSES = frozenset(("distributed", "executor", "engine", "ipc", "rpc", "transfer", "grpc"))
+_EMPTY = {"list": "[]", "dict": "{}", "set": "set()", "tuple": "()"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,6 @@ class ClassField:
     is_settable: bool = True
     is_deprecated: bool = False
 
-    @property
-    def is_private(self) -> bool:
-        """Whether its name says that others leave it alone."""
-        return self.name.startswith("_")
-
 
 @dataclass(frozen=True, slots=True)
 class FieldClass:
@@ -71,25 +66,27 @@ class FieldClass:
 def list_field_classes(file: PythonFile) -> Iterator[FieldClass]:
     """Yield the classes of a file whose fields others fill, with those of their bases' kind."""
     models: set[str] = set()
+    # whether a struct is sent as an array, in which the place of a field counts
     structs: dict[str, bool] = {}
     field_classes: dict[str, FieldClass] = {}
-    for node, scope in file.classes:
-        bases = tuple(filter(None, (get_last_name(_strip_subscript(base)) for base in node.bases)))
-        is_array = _is_array(node, bases, structs)
-        if _is_struct(node, structs):
-            structs[node.name] = is_array
+    for node, scope in file.list_nodes(ast.ClassDef):
+        heads = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+        bases = tuple(filter(None, map(get_last_name, heads)))
+        names = [name_expression(base) for base in node.bases]
+        if any(name in {"msgspec.Struct", "Struct"} or name in structs for name in names):
+            marks = [each.value for each in node.keywords if each.arg == "array_like"]
+            mark = marks[0] if marks else None
+            is_inherited = any(structs.get(base, False) for base in bases)
+            structs[node.name] = mark.value is True if isinstance(mark, ast.Constant) else is_inherited
         elif any(base.endswith(("BaseModel", "BaseSettings")) or base in models for base in bases):
             models.add(node.name)
-        if node.name in structs:
-            subject: ContractClass | None = ContractClass.WIRE
-        else:
-            subject = _choose_subject(file.path, node, bases, is_model=node.name in models)
+        is_struct = node.name in structs
+        subject = _choose_subject(file.path, node, bases, is_struct=is_struct, is_model=node.name in models)
         if subject is not None and not scope.startswith("_"):
-            fields = tuple(field for field in list_class_fields(file, node) if not field.is_private)
-            field_classes[node.name] = FieldClass(
-                node.name, subject, bases, is_array and node.name in structs, fields
-            )
-            yield field_classes[node.name]
+            fields = tuple(field for field in _list_class_fields(file, node) if not field.name.startswith("_"))
+            made = FieldClass(node.name, subject, bases, structs.get(node.name, False), fields)
+            field_classes[node.name] = made
+            yield made
     for name, value in file.constants.items():
         target = field_classes.get(value.id) if isinstance(value, ast.Name) else None
         # a second name is a class that adds nothing: one of its own may take its place
@@ -97,72 +94,51 @@ def list_field_classes(file: PythonFile) -> Iterator[FieldClass]:
             yield replace(target, name=name, bases=(target.name,), fields=())
 
 
-def _strip_subscript(node: ast.expr) -> ast.expr:
-    return node.value if isinstance(node, ast.Subscript) else node
-
-
-def _is_struct(node: ast.ClassDef, structs: Mapping[str, bool]) -> bool:
-    names = [name_expression(base) for base in node.bases]
-    return any(name in {"msgspec.Struct", "Struct"} or name in structs for name in names)
-
-
-def _is_array(node: ast.ClassDef, bases: tuple[str, ...], structs: Mapping[str, bool]) -> bool:
-    """Return whether a struct is sent as an array, in which the place of a field counts."""
-    for keyword in node.keywords:
-        if keyword.arg == "array_like" and isinstance(keyword.value, ast.Constant):
-            return keyword.value.value is True
-    return any(structs.get(base, False) for base in bases)
-
-
 def _choose_subject(
-    path: str, node: ast.ClassDef, bases: tuple[str, ...], *, is_model: bool
+    path: str, node: ast.ClassDef, bases: tuple[str, ...], *, is_struct: bool, is_model: bool
 ) -> ContractClass | None:
-    parts = PurePosixPath(path).parts
-    is_api = "entrypoints" in parts or "protocol" in parts[-1]
-    if is_api and (
-        is_model or any(base == "TypedDict" or base.endswith(("Request", "Response")) for base in bases)
-    ):
+    if is_struct:
+        return ContractClass.WIRE
+    *folders, file = PurePosixPath(path).parts
+    is_api = "entrypoints" in folders or "protocol" in file
+    is_typed = any(base == "TypedDict" or base.endswith(("Request", "Response")) for base in bases)
+    if is_api and (is_model or is_typed):
         return ContractClass.API_FIELD
-    if _is_configuration(path, node, is_model=is_model):
-        return ContractClass.CONFIGURATION
-    return ContractClass.WIRE if is_model and _BETWEEN_PROCESSES.intersection(parts) else None
-
-
-def _is_configuration(path: str, node: ast.ClassDef, *, is_model: bool) -> bool:
     decorators = [item.func if isinstance(item, ast.Call) else item for item in node.decorator_list]
-    if not is_model and not any(get_last_name(item) in _DATA_DECORATORS for item in decorators):
-        return False
-    file = PurePosixPath(path)
-    return bool(_CONFIGURATION.search(node.name)) or "config" in file.parts[:-1] or file.name == "config.py"
+    is_data = is_model or any(get_last_name(item) in _DATA_DECORATORS for item in decorators)
+    if is_data and (_CONFIGURATION.search(node.name) or "config" in folders or file == "config.py"):
+        return ContractClass.CONFIGURATION
+    return ContractClass.WIRE if is_model and _BETWEEN_PROCESSES.intersection((*folders, file)) else None
 
 
-def list_class_fields(file: PythonFile, node: ast.ClassDef) -> Iterator[ClassField]:
-    for index, statement in enumerate(node.body):
+def _list_class_fields(file: PythonFile, node: ast.ClassDef) -> Iterator[ClassField]:
+    for statement, after in zip(node.body, [*node.body[1:], None], strict=True):
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
         annotation = show_annotation(statement.annotation)
         if annotation.startswith(("ClassVar", "typing.ClassVar")) or statement.target.id == "model_config":
             continue
-        documentation = read_docstring(node.body, index)
-        comment = read_comment(file, statement.lineno)
-        yield _read_field(file, statement, annotation, f"{documentation} {comment}".strip())
+        # a text after a field is its documentation
+        text = getattr(getattr(after, "value", None), "value", "") if after and is_text(after) else ""
+        description = f"{shorten_long(text)} {read_comment(file, statement.lineno)}".strip()
+        yield _read_field(file, statement, statement.target.id, annotation, description)
 
 
-def _read_field(file: PythonFile, statement: ast.AnnAssign, annotation: str, description: str) -> ClassField:
-    name = statement.target.id if isinstance(statement.target, ast.Name) else ""
-    call = find_field_call(statement.value, statement.annotation)
+def _read_field(
+    file: PythonFile, statement: ast.AnnAssign, name: str, annotation: str, description: str
+) -> ClassField:
+    value = statement.value
+    call = find_field_call(value, statement.annotation)
     if call is None:
-        default = show_expression(statement.value)
-        return ClassField(
-            name, statement.lineno, annotation, default, description, is_required=statement.value is None
-        )
-    default, is_required = _read_field_default(call)
-    if statement.value is not None and statement.value is not call:
-        default, is_required = show_expression(statement.value), False
-    deprecated = find_argument(call, "deprecated")
+        default = show_expression(value)
+        return ClassField(name, statement.lineno, annotation, default, description, is_required=value is None)
+    if value is not None and value is not call:
+        default, is_required = show_expression(value), False
+    else:
+        default, is_required = _read_field_default(call)
+    deprecated, init = find_argument(call, "deprecated"), find_argument(call, "init")
     notes = [read_string(file, find_argument(call, key)) or "" for key in ("description", "deprecated")]
     alias = find_argument(call, "validation_alias") or find_argument(call, "alias")
-    init = find_argument(call, "init")
     return ClassField(
         name,
         statement.lineno,
@@ -177,16 +153,15 @@ def _read_field(file: PythonFile, statement: ast.AnnAssign, annotation: str, des
 
 
 def _read_field_default(call: ast.Call) -> tuple[str, bool]:
-    position = 0 if get_last_name(call.func) == "Field" else None
-    default = find_argument(call, "default", position)
+    """Return the default that the call of a field names, and whether there is none."""
+    default = find_argument(call, "default", 0 if get_last_name(call.func) == "Field" else None)
     if default is not None and not (isinstance(default, ast.Constant) and default.value is ...):
         return show_expression(default), False
     factory = find_argument(call, "default_factory")
     if isinstance(factory, ast.Lambda):
         return show_expression(factory.body), False
-    empty = {"list": "[]", "dict": "{}", "set": "set()", "tuple": "()"}
     name = show_expression(factory)
-    return (empty.get(name, f"{name}()"), False) if factory is not None else ("", True)
+    return (_EMPTY.get(name, f"{name}()"), False) if factory is not None else ("", True)
 
 
 def read_reference(value: str) -> str:
@@ -197,11 +172,10 @@ def read_reference(value: str) -> str:
 
 def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
     """Describe a field as a fact; of one that is sent in an array the text names its place."""
-    is_deprecated = field.is_deprecated or is_deprecation(field.description)
     alias = f" as {field.alias}" if field.alias else ""
     position = f" (position {place + 1})" if owner.is_positional else ""
     value = f" = {field.default}" if field.default else ""
-    return Fact(
+    fact = Fact(
         owner.subject,
         f"{owner.name}.{field.name}",
         field.line,
@@ -210,6 +184,5 @@ def make_field_fact(owner: FieldClass, field: ClassField, place: int) -> Fact:
         shape=f"{field.annotation}{alias}",
         help=field.description,
         reference=read_reference(field.default),
-        is_deprecated=is_deprecated,
-        deadline=read_deadline(field.description) if is_deprecated else None,
     )
+    return read_notice(fact, field.description, is_deprecated=field.is_deprecated)

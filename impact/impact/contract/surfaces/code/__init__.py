@@ -1,1 +1,0 @@
-"""Facts of Python code, read from its syntax tree."""

@@ -1,0 +1,208 @@
+"""A Python file as the surfaces read it: its nodes with where they stand, its constants and its comments."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from impact.contract.surfaces.facts import shorten_text
+from impact.python.blocks import list_bound
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+Node = TypeVar("Node", bound=ast.AST)
+Parameters: TypeAlias = list[tuple[ast.arg, ast.expr | None]]
+# what the surfaces look for, and as what
+_KEPT: Mapping[type, type] = {
+    kind: kind for kind in (ast.Call, ast.ClassDef, ast.FunctionDef, ast.Subscript, ast.If, ast.Assign, ast.For)
+} | {ast.AsyncFunctionDef: ast.FunctionDef}
+# nodes without anything below that the surfaces look for: two thirds of a tree
+_LEAVES = (
+    ast.Name,
+    ast.Constant,
+    ast.expr_context,
+    ast.alias,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Pass,
+    ast.Global,
+)
+# the fields of all other kinds of nodes, the last one first
+_FIELDS: Mapping[type, tuple[str, ...]] = {
+    kind: kind._fields[::-1]
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, _LEAVES)
+}
+# comments of more lines than this describe something else
+_MAX_COMMENT_LINES = 12
+_MAX_DEPTH = 12
+_SPELLINGS = {each: each.lower() for each in ("List", "Dict", "Tuple", "Set", "Type", "FrozenSet")}
+
+
+@dataclass(frozen=True, slots=True)
+class PythonFile:
+    """A Python file. ``constants`` are names of the top level with what they stand for.
+
+    ``nodes`` are in the order of the text, each with the qualified name of what it stands in.
+    """
+
+    path: str
+    lines: tuple[str, ...]
+    nodes: Mapping[type, list[tuple[Any, str]]]
+    constants: Mapping[str, ast.expr]
+
+    def list_nodes(self, kind: type[Node]) -> list[tuple[Node, str]]:
+        """Return the nodes of a kind; functions of both kinds are ``ast.FunctionDef``."""
+        return self.nodes.get(kind, [])
+
+    def list_assigned(self) -> Iterator[tuple[str, str, ast.expr]]:
+        """Yield the scope, name as written and value of each assignment, ``self.labels = …`` too."""
+        for node, scope in self.list_nodes(ast.Assign):
+            yield from ((scope, name, node.value) for target in node.targets if (name := name_expression(target)))
+
+
+def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
+    """Sort the nodes of a file by what the surfaces look for, in one pass."""
+    nodes: dict[type, list[tuple[Any, str]]] = defaultdict(list)
+    stack: list[tuple[Any, str]] = [(tree, "")]
+    while stack:
+        node, scope = stack.pop()
+        kind = _KEPT.get(node.__class__)
+        if kind:
+            nodes[kind].append((node, scope))
+        if kind in {ast.ClassDef, ast.FunctionDef}:
+            # in deep nests the names would grow with the square of the text
+            scope = f"{scope}.{node.name}".lstrip(".")[:200]
+        for name in _FIELDS[node.__class__]:
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                stack.extend([(item, scope) for item in reversed(value) if item.__class__ in _FIELDS])
+            elif value.__class__ in _FIELDS:
+                stack.append((value, scope))
+    bound = (pair for node in tree.body for pair in list_bound(node))
+    constants = {name: value for name, value in bound if value is not None}
+    return PythonFile(path, tuple(text.split("\n")), dict(nodes), constants)
+
+
+def read_string(file: PythonFile, node: ast.AST | None) -> str | None:
+    """Return the string that an expression stands for: a literal, or a constant of the file; None if unclear."""
+    node = resolve_name(file, node)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def resolve_name(file: PythonFile, node: ast.AST | None) -> ast.AST | None:
+    """Return what a name of the top level stands for, None if unknown; anything else as it is."""
+    return file.constants.get(node.id) if isinstance(node, ast.Name) else node
+
+
+def list_elements(node: ast.AST | None) -> list[ast.expr]:
+    """Return the elements of a list or tuple; none of anything else."""
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else []
+
+
+def is_true(node: ast.AST | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def name_expression(node: ast.AST | None) -> str:
+    """Return a dotted name as written, ``os.environ.get``; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < 20:
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def get_last_name(node: ast.AST | None) -> str:
+    """Return the last part of a name as written, whatever stands before it: ``c`` of ``a().b.c``."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def show_expression(node: ast.AST | None) -> str:
+    try:
+        return shorten_text(ast.unparse(node)) if node else ""
+    except (RecursionError, ValueError, MemoryError):
+        return "…"
+
+
+def find_argument(call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+    if position is None or len(call.args) <= position:
+        return None
+    before = call.args[: position + 1]
+    return None if any(isinstance(argument, ast.Starred) for argument in before) else call.args[position]
+
+
+def list_parameters(function: Function) -> tuple[Parameters, Parameters]:
+    """Return the parameters that go by position, and those that go by name alone, with their defaults."""
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    defaults = [*[None] * (len(positional) - len(arguments.defaults)), *arguments.defaults]
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    return [*zip(positional, defaults, strict=True)], [*named]
+
+
+def read_comment(file: PythonFile, line: int) -> str:
+    """Return the comment above a line and at its end."""
+    comment: list[str] = []
+    for text in map(str.strip, file.lines[max(0, line - 1 - _MAX_COMMENT_LINES) : line - 1][::-1]):
+        if not text.startswith("#"):
+            break
+        comment.insert(0, text.lstrip("#").strip())
+    _, mark, end = file.lines[line - 1].partition("  #") if 0 < line <= len(file.lines) else ("", "", "")
+    return shorten_long(" ".join([*comment, end.strip()] if mark else comment))
+
+
+def shorten_long(text: str) -> str:
+    return " ".join(text[:2000].split())
+
+
+# --- annotations and signatures as text
+
+
+def show_annotation(node: ast.expr | None, depth: int = 0) -> str:
+    """Return an annotation on one line, equal types spelled alike: ``Optional[int]`` is ``int | None``."""
+    if node is None or depth > _MAX_DEPTH:
+        return show_expression(node)
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return " ".join(node.value.split())
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return f"{show_annotation(node.left, depth + 1)} | {show_annotation(node.right, depth + 1)}"
+    if isinstance(node, ast.Name):
+        return _SPELLINGS.get(node.id, node.id)
+    name = get_last_name(node.value) if isinstance(node, ast.Subscript) else ""
+    # strings are values in these, and what stands beside a type is code
+    if not isinstance(node, ast.Subscript) or name in {"Literal", "Annotated"}:
+        return show_expression(node)
+    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    texts = [show_annotation(item, depth + 1) for item in items]
+    if name == "Optional":
+        return f"{texts[0]} | None" if texts else "None"
+    return (
+        " | ".join(texts) if name == "Union" else f"{show_annotation(node.value, depth + 1)}[{', '.join(texts)}]"
+    )
+
+
+def show_signature(name: str, function: Function | None) -> str:
+    """Return how a function is called, as a line; only the name if the function is unknown."""
+    if function is None:
+        return name
+    arguments = function.args
+    positional, named = (
+        [_show_parameter(*parameter) for parameter in group] for group in list_parameters(function)
+    )
+    star = [f"*{arguments.vararg.arg}"] if arguments.vararg else ["*"] if named else []
+    keywords = [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
+    returns = f" -> {show_annotation(function.returns)}" if function.returns else ""
+    return f"{name}({', '.join([*positional, *star, *named, *keywords])}){returns}"
+
+
+def _show_parameter(argument: ast.arg, default: ast.expr | None) -> str:
+    text = f"{argument.arg}: {show_annotation(argument.annotation)}" if argument.annotation else argument.arg
+    return f"{text} = {show_expression(default)}" if default is not None else text

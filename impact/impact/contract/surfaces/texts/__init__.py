@@ -1,1 +1,0 @@
-"""Facts of files in other formats: C++, protobuf, TOML, requirements, Dockerfiles, CMake."""
