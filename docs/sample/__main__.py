@@ -26,7 +26,7 @@ from impact.profile.linking import link_profile
 from impact.profile.models import Profile
 from impact.profile.profile_json import dump_profile
 from impact.profile.scan import build_profile
-from impact.profile.upstream.index import UpstreamIndex
+from impact.profile.upstream import UpstreamIndex
 from impact.python.models import Signature
 from impact.repository import Repository
 from impact.source.models import SourceFile

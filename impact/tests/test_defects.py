@@ -22,7 +22,7 @@ from impact.profile.file_uses import scan_file
 from impact.profile.linking import link_profile
 from impact.profile.models import DerivedClass, UseKind
 from impact.profile.scan import build_profile
-from impact.profile.upstream.index import UpstreamIndex
+from impact.profile.upstream import UpstreamIndex
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile
 from impact.source.trees import TreeCommit

@@ -22,7 +22,7 @@ from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, list_reverted_numbers, select_standing
 from impact.profile.linking import link_profile
 from impact.profile.models import Profile
-from impact.profile.upstream.index import UpstreamIndex
+from impact.profile.upstream import UpstreamIndex
 from impact.repository import Repository
 from impact.source.trees import LineCommit
 from impact.text.strings import quote_input

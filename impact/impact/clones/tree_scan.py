@@ -19,7 +19,7 @@ from impact.profile.linking import link_profile
 from impact.profile.manual import ManualFile, apply_manual
 from impact.profile.models import PLAIN_KINDS, Profile, Use, UseKind
 from impact.profile.scan import build_profile, list_pinned_revisions
-from impact.profile.upstream.index import UpstreamIndex
+from impact.profile.upstream import UpstreamIndex
 from impact.source.models import SourceFile, SourceProblem
 from impact.source.revisions import is_tag
 from impact.source.trees import BlobVersion

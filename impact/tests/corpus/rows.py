@@ -33,7 +33,7 @@ from impact.git.clone_trees import open_clone_trees
 from impact.profile.file_uses import scan_file
 from impact.profile.linking import link_profile
 from impact.profile.scan import build_profile
-from impact.profile.upstream.index import UpstreamIndex
+from impact.profile.upstream import UpstreamIndex
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline

@@ -8,7 +8,7 @@ from impact.contract.models import FileVersions
 from impact.profile.file_uses import scan_file
 from impact.profile.linking import link_profile
 from impact.profile.scan import build_profile
-from impact.profile.upstream.index import UpstreamIndex
+from impact.profile.upstream import UpstreamIndex
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile

@@ -1,85 +1,117 @@
+"""What is known of names in a part of a Python file, and which conditions around code keep it from failing."""
+
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from impact.profile.symbols import Lookup, read_annotation
+from impact.profile.symbols import name_expression
+from impact.python.blocks import is_type_checking
+from impact.python.signatures import FunctionNode
 
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CAUGHT = frozenset("ImportError ModuleNotFoundError AttributeError".split())
+# code that goes on after any error is not written with a missing name in mind, unless it imports
+_BROAD = frozenset("Exception BaseException".split())
+_PROBES = frozenset("hasattr is_package_available find_spec importable".split())
+# tests of a condition that are looked at: longer ones are of generated code
+_MAX_NODES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """What a name stands for. ``is_guess``: only likely; ``is_guarded``: an import that may fail."""
+
+    symbol: str | None = None
+    function: FunctionNode | None = None
+    is_import: bool = False
+    is_guess: bool = False
+    is_guarded: bool = False
+
+
+_UNKNOWN = Binding()
 
 
 class Scope:
     """The names within an ``owner``. ``instance`` is the symbol of ``self`` in a method, empty elsewhere."""
 
     def __init__(self, owner: str, parent: Scope | None = None, instance: str = "") -> None:
-        self.owner = owner
-        self.parent = parent
+        self.owner, self.parent = owner, parent
         self.instance: str = instance or (parent.instance if parent else "")
-        self.names: dict[str, str | None] = {}
-        self.imports: set[str] = set()
-        self.guesses: set[str] = set()
-        # imports that may fail, after which what uses them is left out or done otherwise
-        self.guarded: set[str] = set()
-        self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self.names: dict[str, Binding] = {}
 
-    def find(self, name: str) -> Scope | None:
+    def find(self, name: str) -> Binding:
         scope: Scope | None = self
-        while scope is not None and name not in scope.names:
+        while scope is not None:
+            if name in scope.names:
+                return scope.names[name]
             scope = scope.parent
-        return scope
+        return _UNKNOWN
 
     def lookup(self, name: str) -> str | None:
-        """Return the symbol of a name; None if it is unknown."""
-        scope = self.find(name)
-        return scope.names[name] if scope else None
+        return self.find(name).symbol
 
-    def bind(self, name: str, symbol: str | None, *, is_guess: bool = False) -> None:
-        """Bind a name to what a symbol stands for, or to something unknown."""
-        self.names[name] = symbol
-        self.imports.discard(name)
-        self.guesses.discard(name)
-        self.guarded.discard(name)
-        if is_guess:
-            self.guesses.add(name)
-
-    def bind_import(self, name: str, symbol: str, *, is_guarded: bool = False) -> None:
-        self.bind(name, symbol)
-        self.imports.add(name)
-        if is_guarded:
-            self.guarded.add(name)
-
-    def is_import(self, name: str) -> bool:
-        scope = self.find(name)
-        return scope is not None and name in scope.imports
-
-    def is_guess(self, name: str) -> bool:
-        """Return whether what a name stands for is only likely."""
-        scope = self.find(name)
-        return scope is not None and name in scope.guesses
-
-    def find_function(self, name: str) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        scope = self.find(name)
-        return scope.functions.get(name) if scope else None
+    def bind(
+        self,
+        name: str,
+        symbol: str | None,
+        *,
+        function: FunctionNode | None = None,
+        is_import: bool = False,
+        is_guess: bool = False,
+        is_guarded: bool = False,
+    ) -> None:
+        # what is bound again is mostly the function still, as in ``f = decorate(f)``
+        function = function or self.names.get(name, _UNKNOWN).function
+        self.names[name] = Binding(symbol, function, is_import, is_guess, is_guarded)
 
 
-def bind_parameters(scope: Scope, args: ast.arguments, lookup: Lookup, guesses: dict[str, str]) -> None:
-    """Bind the parameters of a function by their annotations, or by the classes that they are called after."""
-    for each in _list_arguments(args):
-        symbol = read_annotation(each.annotation, lookup)
-        guess = guesses.get(each.arg) if each.annotation is None and symbol is None else None
-        scope.bind(each.arg, symbol or guess, is_guess=guess is not None)
-    for rest in (args.vararg, args.kwarg):
-        if rest:
-            scope.bind(rest.arg, None)
+class Guard(NamedTuple):
+    """Which branch of a condition is only for other versions, or safe from a missing name."""
+
+    body: bool = False
+    orelse: bool = False
 
 
-def _list_arguments(args: ast.arguments) -> Iterator[ast.arg]:
-    yield from args.posonlyargs
-    yield from args.args
-    yield from args.kwonlyargs
+def read_guard(test: ast.expr) -> Guard:
+    """Return which branches of an ``if`` are guarded: the one for a given release, as others run with the head."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        body, orelse = read_guard(test.operand)
+        return Guard(orelse, body)
+    if is_type_checking(test):
+        return Guard(body=True)
+    if isinstance(test, ast.BoolOp):
+        parts = [read_guard(each) for each in test.values[:_MAX_NODES]]
+        return Guard(any(part.body for part in parts), any(part.orelse for part in parts))
+    if isinstance(test, ast.Compare):
+        if not _mentions_version(test):
+            return Guard()
+        # what is for an older or for one given version is guarded
+        is_older = isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Eq)
+        return Guard(is_older, isinstance(test.ops[0], ast.Gt | ast.GtE | ast.NotEq))
+    name = _get_end(test.func) if isinstance(test, ast.Call) else ""
+    return Guard(name in _PROBES or "version" in name.lower())
 
 
-def name_instance(class_name: str) -> str:
-    """Return what a variable for an instance of a class is called: ``VllmConfig`` gives ``vllm_config``."""
-    return _CAPITAL.sub("_", class_name).lower() if len(class_name) < 100 else ""
+def catches_missing(node: ast.Try) -> bool:
+    """Return whether a ``try`` goes on where a name is missing."""
+    caught: set[str] = set()
+    for kind in (handler.type for handler in node.handlers):
+        caught |= {_get_end(each) for each in (kind.elts if isinstance(kind, ast.Tuple) else [kind])}
+    imports = any(isinstance(each, ast.Import | ast.ImportFrom) for each in node.body)
+    return not caught.isdisjoint(_CAUGHT) or (imports and not caught.isdisjoint(_BROAD))
+
+
+def _get_end(node: ast.expr | None) -> str:
+    """Return the last part of a name; a bare ``except`` catches ``BaseException``."""
+    return name_expression(node).rpartition(".")[2] if node else "BaseException"
+
+
+def _mentions_version(test: ast.expr) -> bool:
+    for count, node in enumerate(ast.walk(test)):
+        if count > _MAX_NODES:
+            break
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if "version" in name.lower():
+            return True
+    return False

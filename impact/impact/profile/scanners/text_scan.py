@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from impact.profile.models import UseKind
-from impact.profile.scanned import FileText, FileUses
-from impact.profile.scanners.collector import UseCollector
+from impact.profile.scanned import FileText, FileUses, UseCollector
 from impact.profile.scanners.patterns import (
     JSON_KEY,
     PackagePatterns,

@@ -1,1 +1,0 @@
-"""What upstream defines: where names lead, what values hold, which classes come before others, and copies."""
