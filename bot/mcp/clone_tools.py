@@ -74,7 +74,8 @@ def _open_clones(
     try:
         with ExitStack() as stack:
             trees = [stack.enter_context(open_clone_trees(folders[name])) for name in (upstream or first, ours)]
-            judge = CommitJudge(trees[0], session.app.now().astimezone(UTC), check_time, kept)
+            now, until = session.app.now().astimezone(UTC), deadlines.get_limit().end - _RESERVED
+            judge = CommitJudge(trees[0], now, check_time, kept, team=trees[1], until=until)
             yield judge, DownstreamTree(trees[1], ours, at)
     finally:
         _ONE_AT_A_TIME.release()
@@ -117,7 +118,7 @@ def judge_commits(
     rows = list_commit_rows(judged.commits, reasons, _MAX_SHOWN)
     return ItemList(
         f"what commits of upstream after {judged.base[:10]} do to {profile.name} at {profile.commit[:10]}, judged "
-        f"by code against {format_count(len(profile.uses), 'use')}",
+        f"by code against {format_count(len(profile.uses), 'use')}. {judged.judges}",
         rows,
     )
 
@@ -144,7 +145,7 @@ def guide_commit(
         judged = _judge(judge, tree, (commit,), base)
         reasons = explain_uses(tree.trees, judged.profile.commit, judged.uses)
     guides = list_guide_rows(judged.commits, judged.profile, judged.messages, reasons)
-    return ItemList(f"how to adapt {judged.profile.name} to {commit[:10]}", guides)
+    return ItemList(f"how to adapt {judged.profile.name} to {commit[:10]}. {judged.judges}", guides)
 
 
 @agent_tool(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -76,10 +77,14 @@ class CommitJudge:
         kept: KeptReadings | None = None,
         repository: Repository | None = None,
         team: CloneTrees | None = None,
+        until: float = math.inf,
     ) -> None:
-        """Have a type checker judge beside the rules if there is ``team``, the clone of what is judged by."""
+        """Have a type checker judge beside the rules if there is ``team``, the clone of what is judged by.
+
+        Its last check is over ``until``, by ``time.monotonic``.
+        """
         self.upstream, self._now, self._progress, self._kept = upstream, now, progress, kept
-        self._team = team
+        self._team, self._until = team, until
         self._reader = CloneUpgradeReader(upstream, repository, progress, kept)
 
     def select_commits(self, names: Sequence[str], most: int | None = None) -> tuple[LineCommit, ...]:
@@ -118,7 +123,9 @@ class CommitJudge:
         if self._team:
             files, doubts = read_tree(self._team, profile.commit), find_doubts(contracts, index)
             way = list_commits(merges)
-            checked = check_line(self.upstream, files, profile.packages, way, doubts, self._kept)
+            checked = check_line(
+                self.upstream, files, profile.packages, way, doubts, self._kept, until=self._until
+            )
         judged = judge_commits(index, contracts, reverts, checked)
         messages = {each.commit.sha: each.commit.message for each in merges}
         return JudgedRange(profile, base, judged, messages, checked.sentence)
