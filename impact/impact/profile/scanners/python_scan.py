@@ -417,7 +417,7 @@ class _PythonScanner(ast.NodeVisitor):
             self.assign(target.elts[0], None, None)
             self.assign(target.elts[1], None, symbol)
         else:
-            self.assign(target, None, None if gives_pairs else symbol)
+            self.assign(target, None, None if name.endswith((".items", "enumerate")) else symbol)
 
     def assign(self, target: ast.expr, value: ast.expr | None, symbol: str | None) -> None:
         """Bind a name, or note that an attribute is set or replaced."""
