@@ -23,7 +23,7 @@ from bot.features.renames import FIRST_NAMES
 from bot.features.reviews.reading import ReviewCost, Reviewer, ReviewResult
 from bot.features.reviews.service import review_once
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
-from bot.features.touches import contracts, decisions
+from bot.features.touches import checking, contracts, decisions
 from bot.features.touches.lines import TouchDecision, TouchVerdict
 from bot.jobs.lost_jobs import LostJobs
 from bot.platform.costs import CallKind, CallOrigin, count_call
@@ -202,6 +202,10 @@ def keep_a_profile(store: Redis) -> None:
     releases.find_commit(upstream, "v1.2.0")
     tables.put(scanning.FILE_USES, FileUses("a.py"), "1", "ab12")
     tables.put(scanning.OUTLINES, ModuleOutline("a", is_package=False), "1", "ab12")
+    tables.put(checking.CHECKS, checking.KeptCheck(), "1", "ab12", "cd34", "c0ffee")
+    tables.put(
+        checking.FAILED_CHECKS, checking.KeptCheck(alone="it failed"), "1", "ab12", "cd34", "c0ffee", "c0ffee"
+    )
 
 
 def preview_links(store: Redis) -> None:

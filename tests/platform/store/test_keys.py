@@ -18,7 +18,7 @@ from bot.features.reviews import service as reviews
 from bot.features.risks import service as risks
 from bot.features.subscriptions import incidents, service, tables
 from bot.features.summaries import service as summaries
-from bot.features.touches import contracts, decisions
+from bot.features.touches import checking, contracts, decisions
 from bot.platform.github import caches
 from bot.platform.models import completion
 from bot.platform.slack.access import WELCOMES
@@ -93,6 +93,12 @@ EXPIRING = {
     caches.TAG_COMMITS.family.build_key("o/r", "v1.2.0"): ("tag:o/r:v1.2.0", "string", DAY),
     contracts.CONTRACTS.family.build_key("1", "o/r", "c0ffee"): ("contract:1:o/r:c0ffee", "string", 90 * DAY),
     contracts.UNREAD.family.build_key("1", "o/r", "c0", True): ("unread:1:o/r:c0:True", "string", 5 * MINUTE),
+    checking.CHECKS.family.build_key("1", "ab", "cd", "c0"): ("checked:1:ab:cd:c0", "string", 30 * DAY),
+    checking.FAILED_CHECKS.family.build_key("1", "a", "b", "c", "d"): (
+        "check_failed:1:a:b:c:d",
+        "string",
+        30 * MINUTE,
+    ),
     scanning.FILE_USES.family.build_key("1", "ab12"): ("scanned:1:ab12", "string", 7 * DAY),
     scanning.OUTLINES.family.build_key("1", "ab12"): ("outline:1:ab12", "string", 7 * DAY),
     caches.SOURCE_FILES.family.build_key("o/r", "c0ffee", "1a2b"): ("sources:o/r:c0ffee:1a2b", "string", 2 * DAY),

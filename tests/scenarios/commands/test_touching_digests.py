@@ -177,9 +177,8 @@ def test_only_what_touches_is_posted_and_one_line_where_nothing_does(bot: Bot) -
     title, *lines = as_read(lead).split("\n\n")
     assert "merged" not in title
     assert read_gaps(lines[0]) == ("1", "I can't tell")
-    assert lines[1:] == [
-        f"shown: only:touching profile:team-{number}",
-    ]
+    alone = "the rules judged alone: this bot keeps no mirror of the repositories"
+    assert lines[1:] == [f"shown: only:touching profile:team-{number} · {alone}"]
     assert f"#{quiet}" not in as_read(lead)
 
 
