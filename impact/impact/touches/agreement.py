@@ -19,6 +19,8 @@ from impact.touches.rules.verdicts import Verdict, qualify_verdict
 _BOTH, _CHECKER = 1.0, 0.9
 # what a checker does not look at, or not closely: there the rules break alone. A replacement may stand in a string
 _ONLY_RULES = frozenset({UseKind.PATCH, UseKind.NAMED, UseKind.COPY})
+# a name that is gone may still be there for a checker: from a base that it can't read, or after a `del`
+_LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 _SUBJECTS = {
     UseKind.IMPORT: (ContractClass.MODULE, ChangeKind.REMOVED),
     UseKind.READ: (ContractClass.ATTRIBUTE, ChangeKind.REMOVED),
@@ -64,7 +66,8 @@ def _doubt(touch: Touch, paths: Collection[str]) -> Iterator[Touch]:
 
 
 def _is_seen_by_checker(touch: Touch, use: Use) -> bool:
-    if touch.change.name.endswith(".__init__") or _is_other_way(touch.change) or use.kind in _ONLY_RULES:
+    is_theirs = touch.change.kind in _LOST or touch.change.name.endswith(".__init__")
+    if is_theirs or _is_other_way(touch.change) or use.kind in _ONLY_RULES:
         return False
     return touch.change.kind is not ChangeKind.RETURN or use.kind is not UseKind.OVERRIDE
 

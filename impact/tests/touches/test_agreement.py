@@ -36,7 +36,17 @@ def judge(
     {
         "both": (GONE, IMPORT, [find(7)], BREAKS),
         "where the call begins": (GONE, IMPORT, [find(9, 7)], BREAKS),
-        "the rules alone": (GONE, IMPORT, [], MAY_BREAK),
+        "a name that is gone": (GONE, IMPORT, [], BREAKS),
+        "the rules alone": (
+            replace(
+                make_change(ChangeKind.SIGNATURE, "up.a.f", before="(a)", after="(a, b)"),
+                old_signature=read_signature("(a)"),
+                new_signature=read_signature("(a, b)"),
+            ),
+            make_use(UseKind.CALL, "up.a.f", call="f(1)"),
+            [],
+            MAY_BREAK,
+        ),
         "a replacement": (GONE, make_use(UseKind.PATCH, "up.a.f"), [], BREAKS),
         "a constructor": (
             make_change(ChangeKind.REMOVED, "up.a.C.__init__", ContractClass.METHOD),
