@@ -64,7 +64,7 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[list[dict[str, Any]]]]
 async def ask_server(call: ToolCaller, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
     page = await _call(call, tool, arguments)
     assert (page["schema"], page["not_read"]) == (1, None)
-    # who judged is told, where somebody did
+    # a tool that judges says who did
     assert (" A type checker judged beside the rules, in " in page["about"]) == (tool != "uses_by_kind")
     return list(page["items"])
 

@@ -196,7 +196,7 @@ def _read_row(row: Mapping[str, object]) -> Diagnostic:
 def list_new(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Return what fails only after a merge, once for each use. The team's files are the same on both sides."""
     old, new = ({_identify(each): each for each in side} for side in (before, after))
-    # a call that failed before fails for a reason of its own, whatever it is told with now
+    # a call that failed before has a reason of its own, whatever the checker says of it now
     failed = {(each.path, each.line) for each in old.values() if _is_call(each) and _is_sure(each)}
     fresh = [
         each
@@ -283,7 +283,7 @@ def _name_class(diagnostic: Diagnostic) -> tuple[str, str]:
 
 
 def build_finding(diagnostic: Diagnostic, text: str) -> Finding:
-    """Return what is told of a diagnostic, with the text of the file that it is in."""
+    """Return the finding that a diagnostic is. ``text`` is that of its file."""
     details = diagnostic.details.partition("Signature")[0]
     names = tuple(dict.fromkeys(_NAME.findall(f"{diagnostic.message}\n{details}")))
     name = _name_use(diagnostic, names)

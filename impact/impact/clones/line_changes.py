@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from difflib import SequenceMatcher
-from itertools import takewhile
 
 from impact.git.clone_trees import CloneTrees
 from impact.source.trees import BlobVersion
+from impact.text.strings import count_common
 
 
 class LineChanges:
@@ -36,9 +36,8 @@ class LineChanges:
         old, new = (
             self._trees.read_file(BlobVersion(path, files[path])).lines for files in (self._before, self._after)
         )
-        start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
-        rest = zip(reversed(old[start:]), reversed(new[start:]), strict=False)
-        end = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], rest))
+        start = count_common(old, new)
+        end = count_common(old[start:][::-1], new[start:][::-1])
         kept = {*range(start), *range(len(old) - end, len(old))}
         matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end], autojunk=True)
         for block in matcher.get_matching_blocks():

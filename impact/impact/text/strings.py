@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Sequence
 
 # control and format characters, among them bidirectional overrides, which can make a line look like another one
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
@@ -39,6 +40,12 @@ def escape_invisible(json_text: str) -> str:
 
 def _is_visible(char: str) -> bool:
     return char in _JOINERS or unicodedata.category(char) not in _INVISIBLE
+
+
+def count_common(first: Sequence[object], second: Sequence[object]) -> int:
+    """Return how many characters, or lines, both begin with."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
 def truncate_text(text: str, limit: int) -> str:

@@ -34,8 +34,8 @@ _OTHER_SUBJECT = (ContractClass.FUNCTION, ChangeKind.SIGNATURE)
 def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]:
     """Yield the touches of the rules as both witnesses leave them: what both say breaks is certain.
 
-    What the rules say alone may break, where the checker looked; but not for constructors, replacements, abstract
-    members, results of overrides and another way of calling, of which it knows less.
+    What the rules say alone may break, where the checker looked; but not for names that are gone, constructors,
+    replacements, abstract members, results of overrides and another way of calling, of which it knows less.
     """
     by_line: dict[Place, Finding] = {}
     for finding in witness.findings:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
 from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Place, Witness
 from impact.contract.models import (
@@ -22,7 +21,7 @@ from impact.coverage import COMPLETE, Coverage, CoveredList, UnreadFile
 from impact.errors import READING_FAILED, attempt, attempt_all
 from impact.history.reverts import Revert
 from impact.profile.models import Profile, Use
-from impact.text.strings import truncate_text
+from impact.text.strings import count_common, truncate_text
 from impact.touches.agreement import list_alone, list_doubts, weigh_touches
 from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
@@ -67,7 +66,7 @@ def _cut_lines(before: str, after: str) -> tuple[str, str]:
     """Return two lines cut to what differs, so that they never look the same."""
     if max(len(before), len(after)) <= _MAX_LINE:
         return before, after
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False)))
+    same = count_common(before, after)
     start = max(0, same - _CONTEXT)
     mark = "…" if start else ""
     return (

@@ -8,6 +8,7 @@ from impact.python.binding import get_way
 from impact.python.fingerprint import hash_code
 from impact.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
 from impact.python.parsing import parse_expression
+from impact.text.strings import count_common
 
 # characters of a signature that is shown whole
 _MAX_WHOLE = 120
@@ -83,16 +84,10 @@ def _omit_common(texts: Sequence[str], common: Collection[str]) -> list[str]:
 def describe_values(old: Definition, new: Definition) -> tuple[str, str]:
     """Return two constants or fields as one line of source each, which show the first difference."""
     lines = _join_value(old), _join_value(new)
-    start = _count_common(*lines) - _LEAD
+    start = count_common(*lines) - _LEAD
     if start > 0 and max(map(len, lines)) > _MAX_LINE:
         lines = f"…{lines[0][start:]}", f"…{lines[1][start:]}"
     return _cut(lines[0]), _cut(lines[1])
-
-
-def _count_common(first: str, second: str) -> int:
-    """Return how many characters both texts begin with."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((index for index, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
 def _join_value(definition: Definition) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from impact.contract.deadlines import is_deprecation, read_deadline
 from impact.contract.models import ContractClass, Deadline
 from impact.python.models import Parameter, ParameterKind, Signature
-from impact.text.strings import collapse_lines
+from impact.text.strings import collapse_lines, count_common
 
 # characters of a value that a reader sees
 MAX_TEXT_LENGTH = 160
@@ -65,12 +65,6 @@ def shorten_pair(before: str, after: str) -> tuple[str, str]:
     is_early = not before or not after or same < MAX_TEXT_LENGTH - _CONTEXT_LENGTH
     start = 0 if is_early else same - _CONTEXT_LENGTH
     return _cut(before, start), _cut(after, start)
-
-
-def count_common(first: str, second: str) -> int:
-    """Return how many characters both texts begin with."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((index for index, (one, other) in pairs if one != other), min(len(first), len(second)))
 
 
 def _cut(text: str, start: int) -> str:
