@@ -11,7 +11,6 @@ from bot.features.merges.review import (
     BugFinding,
     BugReview,
     Certainty,
-    FindingAdvice,
     FindingStatus,
     ReviewVerdict,
     compute_rank,
@@ -36,7 +35,7 @@ _MAX_PROBLEMS = 10
 class Reading:
     """What became of one merge's reading: a review, or the ``problem`` that left none, as a clause.
 
-    ``is_recognised``: the reader says that it knows what became of the change. ``cost`` is in US dollars for this
+    ``is_recognised``: the reader says that it remembers it, or a part of it. ``cost`` is in US dollars for this
     run, None if a price is unknown.
     """
 
@@ -113,9 +112,7 @@ def score_review(review: BugReview) -> float:
 
 
 def _is_counted(finding: BugFinding, verdict: ReviewVerdict) -> bool:
-    if verdict is ReviewVerdict.CONFIRMED:
-        return finding.is_confirmed
-    return finding.advice is not FindingAdvice.IGNORE
+    return verdict is ReviewVerdict.POSSIBLE or finding.status is FindingStatus.CONFIRMED
 
 
 def evaluate_readings(pairs: Sequence[ReadPair]) -> ReadingEvaluation:

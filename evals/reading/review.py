@@ -15,6 +15,7 @@ from bot.app import App
 from bot.connections.sources import load_path_settings
 from bot.errors import ConfigurationError, ModelError, ModelRequestRejected, SourceUnavailable
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, ReviewCost, Reviewer, ReviewResult
+from bot.features.reviews.report import Recognition
 from bot.features.reviews.service import review_once
 from bot.platform import deadlines
 from bot.platform.costs import MeteredChat
@@ -61,7 +62,7 @@ def review_merge(
         result = review(pull, cost)
     except ModelError as error:
         return Reading(cost=cost.dollars, problem=str(error).rstrip("."))
-    return Reading(result.review, result.recognised, cost.dollars)
+    return Reading(result.review, result.recognised is not Recognition.NO, cost.dollars)
 
 
 class ModelReader:

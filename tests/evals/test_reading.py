@@ -168,7 +168,9 @@ class TestWithAKey:
     def test_memory_is_counted_apart(
         self, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
     ) -> None:
-        claude.respond = answering(lambda number: {**right(number), "recognised": number in {2, 4}})
+        claude.respond = answering(
+            lambda number: {**right(number), "recognised": "partly" if number in {2, 4} else "no"}
+        )
         table = rows(evaluate().stdout)
         assert table["not recognised"].startswith("not recognised 2 of 2, 100 %")
         assert table["recognised"].startswith("recognised 2 of 2, 100 %")
@@ -264,7 +266,7 @@ class TestWithoutAKey:
         assert (done.returncode, done.stderr) == (0, "")
         assert rows(done.stdout)["reading"] == "reading 4 of 4, 100 % [51 %, 100 %] 0 1.000"
         # two mistakes: one that the bot would refuse, and one that is missing
-        _write_answer(folder, prompts[0], {"suspicions": 7, "recognised": False})
+        _write_answer(folder, prompts[0], {"suspicions": 7, "recognised": "no"})
         (folder / "answers" / f"{prompts[1]['prompt']:03}.json").unlink()
         done = evals("score", str(folder))
         assert done.returncode == 1

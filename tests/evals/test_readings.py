@@ -43,7 +43,6 @@ def read_pair(repaired: Reading, other: Reading, points: tuple[float, float] = (
 
 def test_the_verdict_comes_before_certainty_and_certainty_before_numbers() -> None:
     low, high = (replace(POSSIBLE, certainty=each) for each in (Certainty.LOW, Certainty.HIGH))
-    ignored = replace(CONFIRMED, advice=FindingAdvice.IGNORE)
     rising = [
         NOTHING,
         review(low),
@@ -57,8 +56,6 @@ def test_the_verdict_comes_before_certainty_and_certainty_before_numbers() -> No
     ]
     scores = [score_review(each) for each in rising]
     assert scores == sorted(set(scores))
-    assert score_review(review(ignored)) == score_review(NOTHING)
-    assert score_review(review(ignored, low)) == score_review(review(low))
     # what is only possible adds nothing to a confirmed bug
     assert score_review(review(CONFIRMED, high, high)) == score_review(review(CONFIRMED))
     assert score_review(review(*[low] * 50)) < score_review(review(POSSIBLE))

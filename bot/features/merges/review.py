@@ -19,6 +19,8 @@ REVIEWED_BANDS = frozenset({RiskBand.MIDDLE, RiskBand.HIGH, RiskBand.HIGHEST})
 
 
 class FindingStatus(StrEnum):
+    """How far a bug is checked. CONFIRMED: what makes it fail is reachable in this tree, with its pins."""
+
     CONFIRMED = "confirmed"
     POSSIBLE = "possible"
 
@@ -31,8 +33,9 @@ class Certainty(StrEnum):
 
 class FindingAdvice(StrEnum):
     ADAPT = "adapt"
+    AVOID = "avoid"
+    WAIT = "wait"
     WATCH = "watch"
-    IGNORE = "ignore"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,8 @@ class BugFinding:
 
     ``consequence`` is what goes wrong, ``trigger`` the input or set-up that makes it fail, and ``affected`` who
     notices it. ``evidence`` is a quote that code found in the merged files; one that is confirmed always has it.
+    ``wait_for`` is the pull request that the advice WAIT names, ``repaired_by`` a later merge that repairs the
+    bug, which closes the finding; 0 for none.
     """
 
     consequence: str
@@ -50,11 +55,13 @@ class BugFinding:
     certainty: Certainty
     advice: FindingAdvice
     evidence: Evidence | None = None
+    wait_for: int = 0
+    repaired_by: int = 0
 
     @property
-    def is_confirmed(self) -> bool:
-        """Whether it is confirmed, and readers should do something about it."""
-        return self.status is FindingStatus.CONFIRMED and self.advice is not FindingAdvice.IGNORE
+    def uncertainty(self) -> int:
+        """How unsure the model is: 0 for what is most certain."""
+        return [*Certainty].index(self.certainty)
 
 
 class ReviewVerdict(StrEnum):
@@ -75,22 +82,21 @@ class BugReview:
         finding = self.strongest_finding
         if finding is None:
             return ReviewVerdict.NOTHING
-        return ReviewVerdict.CONFIRMED if finding.is_confirmed else ReviewVerdict.POSSIBLE
+        return ReviewVerdict(finding.status)
 
     @property
     def strongest_finding(self) -> BugFinding | None:
-        """The finding that decides the verdict: the first confirmed one, else the first that is not to ignore."""
-        first = min(self.findings, key=_get_sort_key, default=None)
-        return first if first and first.advice is not FindingAdvice.IGNORE else None
+        """The finding that decides the verdict: the first in rank that no later merge repairs."""
+        return next((finding for finding in self.ranked_findings if not finding.repaired_by), None)
 
     @property
     def ranked_findings(self) -> tuple[BugFinding, ...]:
-        """The findings: confirmed ones first, those to ignore last, otherwise in their order."""
+        """The findings: repaired ones last, confirmed ones first, the most certain before others."""
         return tuple(sorted(self.findings, key=_get_sort_key))
 
 
-def _get_sort_key(finding: BugFinding) -> tuple[bool, bool]:
-    return finding.advice is FindingAdvice.IGNORE, not finding.is_confirmed
+def _get_sort_key(finding: BugFinding) -> tuple[bool, bool, int]:
+    return bool(finding.repaired_by), finding.status is not FindingStatus.CONFIRMED, finding.uncertainty
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +192,17 @@ def is_worth_listing(item: IsReviewed) -> bool:
 
 def rank_reviewed(items: Iterable[T]) -> tuple[T, ...]:
     """Return all that may be listed, riskiest first, whatever their points; equal ones stay in their order."""
-    # a confirmed bug comes first, and a higher band before a lower one: an order that the line of each explains
+    # a confirmed bug comes first, the most certain before others, then a higher band before a lower one: an order
+    # that the line of each explains
     listed = [item for item in items if item.risk.may_be_listed]
     return tuple(sorted(listed, key=_get_rank, reverse=True))
 
 
-def _get_rank(item: IsReviewed) -> tuple[bool, int, float]:
-    is_confirmed = item.review is not None and item.review.verdict is ReviewVerdict.CONFIRMED
-    return is_confirmed, _BANDS.index(item.risk.band), compute_rank(item.risk, item.review)
+def _get_rank(item: IsReviewed) -> tuple[int, int, float]:
+    finding = item.review.strongest_finding if item.review else None
+    is_confirmed = finding is not None and finding.status is FindingStatus.CONFIRMED
+    sureness = len(Certainty) - finding.uncertainty if finding and is_confirmed else 0
+    return sureness, _BANDS.index(item.risk.band), compute_rank(item.risk, item.review)
 
 
 def select_riskiest(items: Iterable[T], most: int, *, is_reduced: bool) -> tuple[T, ...]:

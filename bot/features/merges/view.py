@@ -37,8 +37,9 @@ _STATUSES = {FindingStatus.CONFIRMED: "Confirmed in the code", FindingStatus.POS
 _CERTAINTIES = {Certainty.HIGH: "Very likely", Certainty.MEDIUM: "Likely", Certainty.LOW: "Unsure"}
 _ADVICE = {
     FindingAdvice.ADAPT: "Adapt your code or settings.",
+    FindingAdvice.AVOID: "Avoid this commit.",
+    FindingAdvice.WAIT: "Wait for #{}.",
     FindingAdvice.WATCH: "",
-    FindingAdvice.IGNORE: "No action needed.",
 }
 NO_PROOF = "An AI read the code: this is no proof."
 # after these, no full stop is added
@@ -111,13 +112,16 @@ def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[
     """Return a finding: consequence, trigger, who is affected, how sure the model is, what to do, the quote."""
     affected = make_prose(finding.affected, {}, limit)
     proof = "" if finding.status is FindingStatus.CONFIRMED else "; not proved"
+    advice = _ADVICE[finding.advice].format(finding.wait_for)
+    if finding.repaired_by:
+        advice = f"Repaired by #{finding.repaired_by}."
     return [
         make_text(_STATUSES[finding.status], bold=True),
         make_text(": "),
         *end_sentence(make_prose(finding.consequence, {}, limit)),
         *end_sentence(_render_condition(finding.trigger, {}, limit)),
         *end_sentence([make_text("Affected: "), *affected] if affected else []),
-        make_text(f"{_CERTAINTIES[finding.certainty]}{proof}. {_ADVICE[finding.advice]}".rstrip()),
+        make_text(f"{_CERTAINTIES[finding.certainty]}{proof}. {advice}".rstrip()),
         *([make_text(" "), *render_quote(pull, finding.evidence)] if finding.evidence else []),
     ]
 

@@ -16,6 +16,7 @@ from bot.features.merges.review import BugReview
 from bot.features.reviews.report import (
     MAX_LINE_NUMBER,
     MAX_PATH_LENGTH,
+    Recognition,
     ReviewAnswer,
     build_review,
     list_prompt_excerpts,
@@ -39,7 +40,7 @@ from impact.source.models import DiffSide, SourceFile
 
 log = logging.getLogger(__name__)
 
-REVIEW_VERSION = "review.v1"
+REVIEW_VERSION = "review.v2"
 # the last forty seconds are for the report
 REVIEW_LIMITS = AgentLimits(
     rounds=4,
@@ -182,10 +183,10 @@ class ReviewCost(TokenCount):
 
 @dataclass(frozen=True, slots=True)
 class ReviewResult:
-    """A review, and whether the model says that it knows what became of the change (for evaluations)."""
+    """A review, and how far the model says that it remembers the change (for evaluations)."""
 
     review: BugReview
-    recognised: bool = False
+    recognised: Recognition = Recognition.NO
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,9 +241,10 @@ class Reviewer:
         known = {**_list_added_files(pull), **change.sources}
         source = PullSource(pull, code, Provenance(), known, reads_to_search=has_mirror)
         tools = build_review_tools(source, has_history=has_mirror)
-        answer = self._ask(tools, format_change(pull, change.diff), cost)
+        text = format_change(pull, change.diff)
+        answer = self._ask(tools, text, cost)
         shown = list_prompt_excerpts(pull, change.diff.text, change.sources)
-        return ReviewResult(build_review(answer, pull, [*shown, *source.excerpts]), answer.recognised)
+        return ReviewResult(build_review(answer, pull, [*shown, *source.excerpts], text), answer.recognised)
 
     def _ask(self, tools: Tools, change: str, cost: ReviewCost) -> ReviewAnswer:
         """Return the report on a change. One that is no report is asked for again, once. Raises ModelError."""

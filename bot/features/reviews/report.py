@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -25,12 +26,29 @@ from impact.source.models import DiffSide, SourceFile
 MAX_SUSPICIONS = 12  # the prompt asks for six; more would be read by nobody
 # a longer quote is no single line; paths of git end at 4,096 bytes on common systems
 MAX_QUOTE_LENGTH, MAX_PATH_LENGTH, MAX_LINE_NUMBER = 400, 1_000, 1_000_000_000
+_NUMBER = re.compile(r"#(\d{1,9})\b")
 
 
 class SuspicionStatus(StrEnum):
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
     POSSIBLE = "possible"
+
+
+class SuspicionAdvice(StrEnum):
+    ADAPT = "adapt"
+    AVOID = "avoid"
+    WAIT = "wait"
+    WATCH = "watch"
+    IGNORE = "ignore"
+
+
+class Recognition(StrEnum):
+    """How far a model remembers a change and what became of it, by its own words."""
+
+    NO = "no"
+    PARTLY = "partly"
+    YES = "yes"
 
 
 class QuoteSide(StrEnum):
@@ -63,37 +81,43 @@ class SuspicionAnswer(AnswerShape):
     side: QuoteSide = QuoteSide.ADDED
     status: SuspicionStatus
     certainty: Certainty
-    advice: FindingAdvice
+    advice: SuspicionAdvice
+    wait_for: Annotated[int, AfterValidator(_limit_number)] = 0
 
 
 class ReviewAnswer(AnswerShape):
-    """The report on one pull request. ``recognised``: the model says that it knows what became of the change.
+    """The report on one pull request. ``recognised``: how far the model says that it remembers the change.
 
     Texts that are too long are cut, and a suspicion without a consequence or a trigger is dropped.
     """
 
     suspicions: Annotated[list[SuspicionAnswer], BeforeValidator(_limit_list)]
-    recognised: bool = False
+    recognised: Recognition = Recognition.NO
 
 
-def build_review(answer: ReviewAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt]) -> BugReview:
-    """Build the review of a report: findings with proof, the most important first; what was refuted is counted."""
+def build_review(
+    answer: ReviewAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt], change: str = ""
+) -> BugReview:
+    """Build the review of a report: findings with proof, the most certain first; what was refuted is counted.
+
+    What hardly concerns anybody is dropped. Who waits for a pull request waits for one that the text of the
+    ``change`` names.
+    """
     # a finding is confirmed only if code finds its quote in the lines that were shown
     complete = [each for each in answer.suspicions if each.consequence and each.trigger]
     standing = [each for each in complete if each.status is not SuspicionStatus.REFUTED]
-    findings = [_build_finding(each, pull, excerpts) for each in standing]
-    findings.sort(
-        key=lambda finding: (
-            finding.advice is FindingAdvice.IGNORE,
-            finding.status is not FindingStatus.CONFIRMED,
-            [*FindingAdvice].index(finding.advice),
-            [*Certainty].index(finding.certainty),
-        )
-    )
-    return BugReview(tuple(findings), len(complete) - len(standing))
+    named = {int(number) for number in _NUMBER.findall(change)} - {pull.number}
+    telling = (each for each in standing if each.advice is not SuspicionAdvice.IGNORE)
+    findings = tuple(_build_finding(each, pull, excerpts, named) for each in telling)
+    return BugReview(BugReview(findings).ranked_findings, len(complete) - len(standing))
 
 
-def _build_finding(suspicion: SuspicionAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt]) -> BugFinding:
+def _build_finding(
+    suspicion: SuspicionAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt], named: Set[int]
+) -> BugFinding:
+    advice = FindingAdvice(suspicion.advice)
+    if advice is FindingAdvice.WAIT and suspicion.wait_for not in named:
+        advice = FindingAdvice.WATCH
     side = DiffSide.OLD if suspicion.side is QuoteSide.REMOVED else DiffSide.NEW
     evidence = locate_finding(Quote(suspicion.path, suspicion.quote, suspicion.line, side), pull, excerpts)
     is_confirmed = suspicion.status is SuspicionStatus.CONFIRMED and evidence is not None
@@ -103,8 +127,9 @@ def _build_finding(suspicion: SuspicionAnswer, pull: PullRequest, excerpts: Sequ
         affected=suspicion.affected,
         status=FindingStatus.CONFIRMED if is_confirmed else FindingStatus.POSSIBLE,
         certainty=suspicion.certainty,
-        advice=suspicion.advice,
+        advice=advice,
         evidence=evidence,
+        wait_for=suspicion.wait_for if advice is FindingAdvice.WAIT else 0,
     )
 
 

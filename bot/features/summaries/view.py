@@ -366,6 +366,8 @@ def _build_review_json(pull: PullRequest, review: BugReview) -> dict[str, Any]:
             "affected": finding.affected,
             "certainty": finding.certainty.value,
             "advice": finding.advice.value,
+            "wait_for": finding.wait_for or None,
+            "repaired_by": finding.repaired_by or None,
             "evidence": _build_evidence_json(pull, finding.evidence) if finding.evidence else None,
         }
         for finding in review.ranked_findings

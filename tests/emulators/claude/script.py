@@ -145,7 +145,7 @@ def overview_answer(**overrides: Any) -> dict[str, Any]:
     return {"overview": "A day of small changes.", "themes": [], **overrides}
 
 
-def review_answer(*suspicions: dict[str, Any], recognised: bool = False) -> dict[str, Any]:
+def review_answer(*suspicions: dict[str, Any], recognised: str = "no") -> dict[str, Any]:
     return {"suspicions": list(suspicions), "recognised": recognised}
 
 
@@ -153,7 +153,14 @@ def suspicion(**overrides: Any) -> dict[str, Any]:
     """A suspicion that is possible and quotes nothing."""
     words = {"consequence": "Startup fails.", "trigger": "A batch of size 1", "affected": "Those who run it."}
     place = {"path": "", "quote": "", "line": 0, "side": "added"}
-    return {**words, **place, "status": "possible", "certainty": "medium", "advice": "watch", **overrides}
+    return {
+        **words,
+        **place,
+        "status": "possible",
+        "certainty": "medium",
+        "advice": "watch",
+        "wait_for": 0,
+    } | overrides
 
 
 def default_answer(body: dict[str, Any]) -> Step:

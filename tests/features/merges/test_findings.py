@@ -70,7 +70,7 @@ def test_status_comes_first_and_the_line_is_linked(
     {
         "not reviewed": (None, "It may count twice."),
         "nothing found": (BugReview(), "It may count twice."),
-        "only to ignore": (BugReview((finding(advice=FindingAdvice.IGNORE),)), "It may count twice."),
+        "only what is repaired": (BugReview((finding(repaired_by=9),)), "It may count twice."),
         "found": (BugReview((POSSIBLE, finding("It stops"))), "It stops"),
     }
 )
@@ -80,19 +80,25 @@ def test_a_finding_takes_the_place_of_the_summary_s_claim(review: BugReview | No
 
 
 def test_all_findings_as_they_are_read() -> None:
-    ignored = finding(
-        "It is slow", advice=FindingAdvice.IGNORE, certainty=Certainty.LOW, affected="", evidence=None
-    )
-    post = render(make_entry(ignored, POSSIBLE, finding(certainty=Certainty.MEDIUM), refuted=2))
+    repaired = finding("It is slow", repaired_by=9, certainty=Certainty.LOW, affected="", evidence=None)
+    waiting = replace(POSSIBLE, consequence="It leaks", advice=FindingAdvice.WAIT, wait_for=8)
+    worst = finding("It stops", advice=FindingAdvice.AVOID)
+    findings = (repaired, POSSIBLE, waiting, finding(certainty=Certainty.MEDIUM), worst)
+    post = render(make_entry(*findings, refuted=2))
     assert format_message(post) == (
         "AI bug review\n"
+        "  • Confirmed in the code: It stops. Fails when a request has no tokens. "
+        "Affected: servers that allow empty prompts. Very likely. Avoid this commit. "
+        "engine/core.py:7 return counts[0]\n"
         "  • Confirmed in the code: The engine stops with an IndexError. Fails when a request has no tokens. "
         "Affected: servers that allow empty prompts. Likely. Adapt your code or settings. "
         "engine/core.py:7 return counts[0]\n"
         "  • Unconfirmed: Counts are doubled. Fails when a request has no tokens. "
         "Affected: servers that allow empty prompts. Very likely; not proved.\n"
+        "  • Unconfirmed: It leaks. Fails when a request has no tokens. "
+        "Affected: servers that allow empty prompts. Very likely; not proved. Wait for #8.\n"
         "  • Confirmed in the code: It is slow. Fails when a request has no tokens. "
-        "Unsure. No action needed.\n\n"
+        "Unsure. Repaired by #9.\n\n"
         "2 suspicions were refuted. An AI read the code: this is no proof."
     )
 

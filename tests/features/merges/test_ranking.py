@@ -6,7 +6,7 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.review import (
     BugFinding,
     BugReview,
-    FindingAdvice,
+    Certainty,
     FindingStatus,
     ReviewVerdict,
     compute_rank,
@@ -20,7 +20,8 @@ from tests.helpers.tables import check_rows
 
 POSSIBLE = finding("It may stall", status=FindingStatus.POSSIBLE)
 CONFIRMED = finding("It stops")
-IGNORED = finding("It is slow", advice=FindingAdvice.IGNORE)
+REPAIRED = finding("It is slow", repaired_by=9)
+UNSURE = finding("It leaks", certainty=Certainty.LOW)
 NOTHING = BugReview()
 
 
@@ -33,9 +34,10 @@ def make_entry(
 @check_rows(
     {
         "nothing": ((), ReviewVerdict.NOTHING, None),
-        "to ignore": ((IGNORED,), ReviewVerdict.NOTHING, None),
-        "possible": ((IGNORED, POSSIBLE), ReviewVerdict.POSSIBLE, POSSIBLE),
-        "confirmed": ((POSSIBLE, IGNORED, CONFIRMED), ReviewVerdict.CONFIRMED, CONFIRMED),
+        "repaired since": ((REPAIRED,), ReviewVerdict.NOTHING, None),
+        "possible": ((REPAIRED, POSSIBLE), ReviewVerdict.POSSIBLE, POSSIBLE),
+        "confirmed": ((POSSIBLE, REPAIRED, CONFIRMED), ReviewVerdict.CONFIRMED, CONFIRMED),
+        "the most certain": ((UNSURE, CONFIRMED), ReviewVerdict.CONFIRMED, CONFIRMED),
         "the first of a kind": ((POSSIBLE, replace(POSSIBLE, consequence="B")), ReviewVerdict.POSSIBLE, POSSIBLE),
     }
 )
@@ -48,8 +50,8 @@ def test_the_strongest_finding_decides_the_verdict(
 
 def test_findings_are_ranked_in_their_order_within_a_kind() -> None:
     other = replace(POSSIBLE, consequence="It may leak")
-    ranked = BugReview((IGNORED, POSSIBLE, CONFIRMED, other)).ranked_findings
-    assert ranked == (CONFIRMED, POSSIBLE, other, IGNORED)
+    ranked = BugReview((REPAIRED, POSSIBLE, UNSURE, CONFIRMED, other)).ranked_findings
+    assert ranked == (CONFIRMED, UNSURE, POSSIBLE, other, REPAIRED)
 
 
 @check_rows(
@@ -85,6 +87,8 @@ def test_the_order_is_that_of_both() -> None:
     assert [item.number for item in rank_reviewed(items)] == [3, 2, 4, 1]
     assert [item.number for item in select_riskiest(items, 2, is_reduced=False)] == [3, 2]
     assert [item.number for item in select_riskiest(items, 2, is_reduced=True)] == []
+    unsure = make_entry(6, 20, BugReview((UNSURE,)))
+    assert [item.number for item in rank_reviewed([unsure, *items])] == [3, 6, 2, 4, 1], "certainty before bands"
     sure = make_entry(5, 8.5, BugReview((CONFIRMED,)))
     assert [item.number for item in select_riskiest([*items, sure], 2, is_reduced=True)] == [5]
 

@@ -12,10 +12,13 @@ def test_every_field_and_value_is_explained() -> None:
     fields = {**SuspicionAnswer.model_fields, "recognised": ReviewAnswer.model_fields["recognised"]}
     kinds = [field.annotation for field in fields.values()]
     enums = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Enum)]
-    assert len(enums) == 4
+    assert len(enums) == 5
     values = [f'"{value}"' for kind in enums for value in kind]
     assert [word for word in (*fields, *values) if word not in text] == []
 
 
-def test_the_rounds_are_those_of_the_limits() -> None:
-    assert f"You have {NUMBERS[REVIEW_LIMITS.rounds]} rounds at most" in read_instructions(REVIEW_VERSION)
+def test_rounds_calls_and_tokens_are_those_of_the_limits() -> None:
+    text = read_instructions(REVIEW_VERSION)
+    rounds, calls = NUMBERS[REVIEW_LIMITS.rounds], NUMBERS[REVIEW_LIMITS.calls]
+    assert f"You have {rounds} rounds at most, of up to {calls} calls each" in text
+    assert f"once some {REVIEW_LIMITS.new_tokens:,} tokens" in text

@@ -11,7 +11,7 @@ import pytest
 from bot.errors import ModelAnswerInvalid, ModelBusy, ModelRefusal
 from bot.features.merges.review import FindingAdvice, FindingStatus, ReviewVerdict
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, MAX_FILE_REQUESTS, REVIEW_LIMITS
-from bot.features.reviews.report import MAX_SUSPICIONS, ReviewAnswer
+from bot.features.reviews.report import MAX_SUSPICIONS, Recognition, ReviewAnswer
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import MirrorReader
 from bot.platform.source.reading import CodeSources
@@ -52,7 +52,7 @@ def test_the_model_is_shown_the_function_and_the_motive_and_reports_what_code_fi
     bug_review = desk.review(report(CONFIRMED, suspicion(status="refuted")))
     (finding,) = bug_review.findings
     assert finding.evidence is not None
-    assert (finding.status, finding.is_confirmed, bug_review.refuted) == (FindingStatus.CONFIRMED, True, 1)
+    assert (finding.status, bug_review.refuted) == (FindingStatus.CONFIRMED, 1)
     assert (finding.evidence.line, finding.evidence.is_change) == (5, True)
     assert finding.evidence.build_url(SEVEN).endswith(f"/blob/{SEVEN.merge_commit}/engine/core.py#L5")
     assert bug_review.verdict is ReviewVerdict.CONFIRMED
@@ -82,8 +82,8 @@ def test_the_first_turn_is_read_from_the_cache_in_the_later_ones(desk: Desk) -> 
 
 
 def test_whether_the_change_is_recognised_is_kept_apart(desk: Desk) -> None:
-    review_result = desk.result(report(recognised=True))
-    assert (review_result.recognised, review_result.review.verdict) == (True, ReviewVerdict.NOTHING)
+    review_result = desk.result(report(recognised="partly"))
+    assert (review_result.recognised, review_result.review.verdict) == (Recognition.PARTLY, ReviewVerdict.NOTHING)
 
 
 # tools
@@ -264,18 +264,46 @@ def test_a_forged_fence_stays_inside(desk: Desk) -> None:
     assert opened.replace("<", "</", 1) == closed != '</pull_request id="00000000">'
 
 
-def test_findings_without_a_case_are_dropped_and_the_rest_is_ordered(desk: Desk) -> None:
+def test_negligible_findings_and_those_without_a_case_are_dropped_and_certainty_ranks(desk: Desk) -> None:
     ignored = {**CONFIRMED, "advice": "ignore"}
+    unsure = {**CONFIRMED, "advice": "avoid", "certainty": "low"}
     bug_review = desk.review(
         report(
-            suspicion(trigger=" \n "), suspicion(consequence=""), ignored, suspicion(certainty="low"), CONFIRMED
+            suspicion(trigger=" \n "),
+            suspicion(consequence=""),
+            ignored,
+            suspicion(certainty="low"),
+            suspicion(certainty="high"),
+            unsure,
+            CONFIRMED,
         )
     )
-    assert [(each.status.value, each.advice) for each in bug_review.findings] == [
-        ("confirmed", FindingAdvice.ADAPT),
-        ("possible", FindingAdvice.WATCH),
-        ("confirmed", FindingAdvice.IGNORE),
+    assert [(each.status.value, each.certainty.value, each.advice) for each in bug_review.findings] == [
+        ("confirmed", "high", FindingAdvice.ADAPT),
+        ("confirmed", "low", FindingAdvice.AVOID),
+        ("possible", "high", FindingAdvice.WATCH),
+        ("possible", "low", FindingAdvice.WATCH),
     ]
+    assert (bug_review.refuted, len(bug_review.findings)) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("body", "number", "advice", "wait_for"),
+    [
+        ("#9 repairs this.", 9, "wait", 9),
+        ("#9 repairs this.", 8, "watch", 0),
+        ("#7 is this one.", 7, "watch", 0),
+        ("#90 is another one.", 9, "watch", 0),
+        ("#9 repairs this.", -9, "watch", 0),
+        ("#9 repairs this.", 0, "watch", 0),
+    ],
+)
+def test_nobody_waits_for_a_number_that_the_prompt_does_not_have(
+    body: str, number: int, advice: str, wait_for: int, desk: Desk
+) -> None:
+    answer = report({**CONFIRMED, "advice": "wait", "wait_for": number})
+    (finding,) = desk.review(answer, of=replace(SEVEN, body=body)).findings
+    assert (finding.advice, finding.wait_for) == (advice, wait_for)
 
 
 @pytest.mark.parametrize(

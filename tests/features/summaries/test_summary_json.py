@@ -92,6 +92,8 @@ def test_a_review_is_exactly_this() -> None:
                 **same,
                 "certainty": "high",
                 "advice": "adapt",
+                "wait_for": None,
+                "repaired_by": None,
                 "evidence": {
                     "path": "engine/core.py",
                     "quote": "return counts[0]",
@@ -106,6 +108,8 @@ def test_a_review_is_exactly_this() -> None:
                 **same,
                 "certainty": "high",
                 "advice": "watch",
+                "wait_for": None,
+                "repaired_by": None,
                 "evidence": None,
             },
         ],
