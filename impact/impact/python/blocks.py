@@ -38,6 +38,19 @@ def walk_statements(body: Sequence[ast.stmt]) -> Iterator[tuple[ast.stmt, Run]]:
             stack.extend(reversed(list(_list_inner(statement, run))))
 
 
+def walk_all_statements(body: Sequence[ast.stmt], skipped: tuple[type, ...] = ()) -> Iterator[ast.stmt]:
+    """Yield statements with all that stand in them, in no order, but what is in those of some kinds."""
+    stack = [*body]
+    while stack:
+        statement = stack.pop()
+        yield statement
+        if not isinstance(statement, skipped):
+            for name in ("body", "orelse", "finalbody"):
+                stack += getattr(statement, name, ())
+            for branch in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+                stack += branch.body
+
+
 def is_type_checking(test: ast.expr) -> bool:
     """Return whether a condition never holds when the code runs: for type checkers alone, or not at all."""
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):

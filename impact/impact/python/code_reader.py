@@ -13,6 +13,8 @@ from impact.python.models import CallShape, CallSite, Definition, DefinitionKind
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _YIELDS = (ast.Yield, ast.YieldFrom)
+# what holds no call: most of what stands between functions
+_SILENT = (ast.Import, ast.ImportFrom, ast.Pass, ast.Name, ast.Constant)
 _VISITED = frozenset(
     {
         ast.Call,
@@ -42,6 +44,9 @@ class CodeReading:
     globals: tuple[str, ...] = ()
 
 
+_NOTHING = CodeReading(hash_code(()))
+
+
 @dataclass(slots=True)
 class CodeReader:
     source: SourceText
@@ -62,7 +67,7 @@ class CodeReader:
 
     def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> CodeReading:
         if not body:
-            return CodeReading(hash_code(body))
+            return _NOTHING
         self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
         self._calls, self._attributes, self._unpacked, self._named = [], {}, {}, []
         self._function_end, self._is_generator, self._globals = 0, False, []
@@ -72,7 +77,8 @@ class CodeReader:
         return CodeReading(text, tuple(self._calls), attributes, named, is_generator, names)
 
     def read_code(self, nodes: Sequence[ast.AST], scope: str) -> CodeReading:
-        return self.read_method(nodes, scope, "", "")
+        telling = [each for each in nodes if not isinstance(each, _SILENT)]
+        return self.read_method(telling, scope, "", "")
 
     def _visit(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign):

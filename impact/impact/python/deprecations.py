@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from impact.python.blocks import Run, walk_statements
 from impact.python.expressions import get_head, join_name
@@ -24,6 +25,8 @@ _LOGGED = ("warning", "warning_once", "warn")
 _THIS = re.compile(r"\bthis (?:function|method|class|module)\b", re.I)
 _MAX_MESSAGE = 400
 _MAX_NODES = 200
+# the version before a merge is often that after another one
+_MAX_FILES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +38,7 @@ class Deprecation:
     message: str
 
 
+@lru_cache(maxsize=_MAX_FILES)
 def list_deprecations(text: str) -> tuple[Deprecation, ...]:
     """Return what of a Python file is deprecated: by a decorator, a warning or a directive in a docstring."""
     if not _HINT.search(text):
@@ -69,12 +73,13 @@ def _list_in(body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
 def _list_decorators(
     name: str, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 ) -> Iterator[Deprecation]:
-    arguments = getattr(node, "args", None)
-    own = {each.arg for each in ast.walk(arguments) if isinstance(each, ast.arg)} if arguments else set()
     for each in node.decorator_list:
         end = _get_end(each)
-        texts = {getattr(part, "value", None) for part in ast.walk(each) if isinstance(part, ast.Constant)}
-        if _HINT.search(end) and not _ABOUT_ARGUMENTS.search(end) and own.isdisjoint(texts):
+        if not _HINT.search(end) or _ABOUT_ARGUMENTS.search(end):
+            continue
+        arguments = () if isinstance(node, ast.ClassDef) else ast.walk(node.args)
+        own = {part.arg for part in arguments if isinstance(part, ast.arg)}
+        if own.isdisjoint(part.value for part in ast.walk(each) if isinstance(part, ast.Constant)):
             yield Deprecation(name, node.lineno, _join_texts(each))
 
 
@@ -88,11 +93,10 @@ def _list_own(name: str, body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
     if match:
         yield Deprecation(name, body[0].lineno, match["text"].strip())
     for statement, run in walk_statements(body):
-        if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
-            continue
-        message = _join_texts(statement.value)
-        if _warns(statement.value) and (run is Run.ALWAYS or _is_about(name, message)):
-            yield Deprecation(name, statement.lineno, message)
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and _warns(statement.value):
+            message = _join_texts(statement.value)
+            if run is Run.ALWAYS or _is_about(name, message):
+                yield Deprecation(name, statement.lineno, message)
 
 
 def _is_about(name: str, message: str) -> bool:

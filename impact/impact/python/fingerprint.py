@@ -85,7 +85,7 @@ _DOCUMENTED_TYPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _SPECIAL = frozenset(_DOCUMENTED_TYPES) | {ast.AnnAssign, ast.Constant}
 
 
-def _make_getter(fields: tuple[str, ...]) -> Callable[[ast.AST], tuple[object, ...]]:
+def make_getter(fields: tuple[str, ...]) -> Callable[[ast.AST], tuple[object, ...]]:
     """Return what reads the fields of a node at once."""
     if len(fields) > 1:
         return attrgetter(*fields)
@@ -106,6 +106,6 @@ def _list_parts(node: ast.AST) -> Sequence[object]:
 
 # by the kind of a node its name, and what reads its parts
 _READERS: dict[type, tuple[str, Callable[[ast.AST], Sequence[object]]]] = {
-    kind: (_NAMES.get(kind) or kind.__name__, _list_parts if kind in _SPECIAL else _make_getter(fields))
+    kind: (_NAMES.get(kind) or kind.__name__, _list_parts if kind in _SPECIAL else make_getter(fields))
     for kind, fields in _FIELDS.items()
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
+from impact.python.blocks import walk_all_statements
 from impact.python.expressions import SourceText, is_none, join_name
 from impact.python.models import Definition, Parameter, ParameterKind, Signature
 
@@ -37,7 +38,7 @@ def read_signature(node: FunctionNode, decorators: Sequence[str], source: Source
 
 def _list_needed(node: FunctionNode) -> Iterator[str]:
     """Yield the names that a function refuses to be ``None`` before it may return."""
-    for each in node.body:
+    for each in node.body if any(isinstance(each, ast.Assert | ast.If) for each in node.body) else ():
         test = each.test if isinstance(each, ast.Assert | ast.If) else None
         if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and is_none(test.comparators[0]):
             is_asserted = isinstance(each, ast.Assert) and isinstance(test.ops[0], ast.IsNot)
@@ -45,7 +46,7 @@ def _list_needed(node: FunctionNode) -> Iterator[str]:
             if is_asserted or (is_raised and isinstance(test.ops[0], ast.Is)):
                 yield test.left.id
                 continue
-        if any(isinstance(inner, ast.Return) for inner in ast.walk(each)):
+        if any(isinstance(inner, ast.Return) for inner in walk_all_statements([each])):
             return
 
 
@@ -71,13 +72,9 @@ def _count_annotated(node: ast.expr | None) -> int:
 
 def _list_returned(node: FunctionNode) -> Iterator[ast.expr]:
     """Yield what the function's own ``return`` statements give but ``None``, which nobody can unpack."""
-    waiting: list[ast.AST] = [*node.body]
-    while waiting:
-        each = waiting.pop()
+    for each in walk_all_statements(node.body, skipped=(ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         if isinstance(each, ast.Return) and each.value and not is_none(each.value):
             yield each.value
-        elif not isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.expr):
-            waiting.extend(ast.iter_child_nodes(each))
 
 
 def _count_values(node: ast.expr) -> int:

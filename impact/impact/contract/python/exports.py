@@ -8,7 +8,7 @@ from dataclasses import replace
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.contract.python.moves import Matches, Place
 from impact.contract.python.rows import make_row
-from impact.contract.python.snapshots import Presence, Snapshot
+from impact.contract.python.snapshots import Snapshot
 from impact.python.models import ModuleOutline
 from impact.source.models import DiffSide
 
@@ -21,7 +21,7 @@ def list_lost_exports(before: Snapshot, after: Snapshot, matches: Matches) -> It
             continue
         for local, target in outline.imports.items() if outline.is_package else ():
             is_own = target.partition(".")[0] == module.partition(".")[0]
-            if is_own and after.find_name(module, local).presence is Presence.ABSENT:
+            if is_own and after.lacks_name(module, local):
                 yield from _describe_export(outline, local, target, (before, after), successors)
         for name in sorted(outline.dynamic - outline.definitions.keys() - outline.imports.keys()):
             if lacks_dynamic(after, module, name):
@@ -34,10 +34,10 @@ def list_lost_imports(before: Snapshot, after: Snapshot) -> Iterator[ContractCha
         imports = {} if outline.is_package or module not in after.modules else outline.imports
         for local, target in imports.items():
             is_own = local in outline.typing_only or local in outline.definitions
-            if is_own or after.find_name(module, local).presence is not Presence.ABSENT:
+            if is_own or not after.lacks_name(module, local):
                 continue
             source, _, last = target.rpartition(".")
-            is_there = not source or after.find_name(source, last).presence is not Presence.ABSENT
+            is_there = not source or not after.lacks_name(source, last)
             new_name, name = target if is_there else "", f"{module}.{local}"
             kind = ChangeKind.MOVED if new_name else ChangeKind.REMOVED
             subject, side = _guess_class(local), DiffSide.OLD

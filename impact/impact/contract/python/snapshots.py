@@ -63,6 +63,12 @@ class Snapshot:
     def find_name(self, module: str, name: str) -> Lookup:
         return self._find(module, name, _MAX_STEPS)
 
+    def lacks_name(self, module: str, name: str) -> bool:
+        """Return whether a module has no such name. What an import leads to takes long, and is not looked at."""
+        outline = self.get_module(module)
+        is_imported = outline is not None and name in outline.imports and name not in outline.typing_only
+        return not is_imported and self.find_name(module, name).presence is Presence.ABSENT
+
     def find_definition(self, full_name: str) -> tuple[ModuleOutline, Definition] | None:
         parts = full_name.split(".")
         for length in range(min(len(parts) - 1, 20), 0, -1):

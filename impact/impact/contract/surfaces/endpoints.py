@@ -38,15 +38,14 @@ def list_endpoints(file: PythonFile) -> Iterator[Fact]:
         handlers[f"{scope}.{function.name}".lstrip(".")] = names
         for name, line, default in _list_taken(function) if names else ():
             yield from (_make_parameter(endpoint, name, line, default) for endpoint in names)
-    for call, scope in file.list_nodes(ast.Call):
+    for call, scope in file.list_calls("get".__eq__):
         # what a handler takes from the query itself: request.query_params.get("level", "1")
-        is_read = isinstance(call.func, ast.Attribute) and call.func.attr == "get" and bool(call.args)
-        if is_read and get_last_name(getattr(call.func, "value", None)) == "query_params":
+        if call.args and get_last_name(getattr(call.func, "value", None)) == "query_params":
             parameter = read_string(file, call.args[0])
             default = show_expression(find_argument(call, "default", 1))
             for endpoint in handlers.get(scope, []) if parameter else ():
                 yield _make_parameter(endpoint, str(parameter), call.lineno, default)
-    for call, _ in file.list_nodes(ast.Call):
+    for call, _ in file.list_calls({*_ADDERS, *_ROUTE_ADDERS}.__contains__):
         if isinstance(call.func, ast.Attribute):
             yield from _list_added(file, call, call.func, prefixes)
 
@@ -54,12 +53,12 @@ def list_endpoints(file: PythonFile) -> Iterator[Fact]:
 def _list_prefixes(file: PythonFile) -> dict[str, str]:
     """Return what routers put before the path, by the name of the router."""
     prefixes: dict[str, str] = {}
-    for _, name, value in file.list_assigned():
+    for _, name, value in file.assigned:
         if isinstance(value, ast.Call) and get_last_name(value.func) in _ROUTERS:
             prefix = find_argument(value, "prefix") or find_argument(value, "url_prefix")
             prefixes[name] = read_string(file, prefix) or ""
-    for call, _ in file.list_nodes(ast.Call):
-        if get_last_name(call.func) == "include_router" and call.args:
+    for call, _ in file.list_calls("include_router".__eq__):
+        if call.args:
             added = read_string(file, find_argument(call, "prefix"))
             name = name_expression(call.args[0])
             if added and name in prefixes:

@@ -151,15 +151,7 @@ def _read_python(file: SourceFile) -> FileFacts:
     fields = [
         make_field_fact(owner, field, place) for owner in classes for place, field in enumerate(owner.fields)
     ]
-    readers = (
-        list_python_variables,
-        list_flags,
-        list_endpoints,
-        list_metrics,
-        list_python_ops,
-        list_plugin_groups,
-    )
-    facts = [*chain.from_iterable(read(python) for read in readers), *fields]
+    facts = [*chain.from_iterable(read(python) for read in _PYTHON_READERS), *fields]
     if PurePosixPath(file.path).name == "setup.py":
         facts += [*list_setup_entry_points(python), *_make_local(list_setup_dependencies(python))]
     return FileFacts(

@@ -25,7 +25,7 @@ from impact.contract.surfaces.python_file import (
 
 _SWITCHES = {"store_true": "off", "store_false": "on", "count": "0"}
 _BOTH_WAYS = "BooleanOptionalAction"
-_CLICK = frozenset(("option", "Option"))
+_MAKERS = frozenset(("add_argument", "option", "Option"))
 _ON_OFF = {"True": "on", "False": "off"}
 # by scope and name
 _Sources = Mapping[tuple[str, str], str]
@@ -43,23 +43,20 @@ class FlagOverride:
 
 
 def list_flags(file: PythonFile) -> Iterator[Fact]:
-    sources, looped = _list_kwargs_sources(file), _list_looped(file)
-    for call, scope in file.list_nodes(ast.Call):
-        name = get_last_name(call.func)
-        if name == "add_argument":
+    calls = file.list_calls(_MAKERS.__contains__)
+    sources, looped = (_list_kwargs_sources(file), _list_looped(file)) if calls else ({}, {})
+    for call, scope in calls:
+        if get_last_name(call.func) == "add_argument":
             yield from _list_argparse(file, call, scope, sources, looped)
-        elif name in _CLICK:
+        else:
             yield from _list_click(file, call)
 
 
 def list_flag_classes(file: PythonFile) -> frozenset[str]:
     """Return the classes whose fields become flags one by one: ``f"--{key.replace('_', '-')}"`` in a loop."""
-    places = {(scope, owner) for (scope, _), owner in _list_kwargs_sources(file).items()}
-    scopes = {
-        scope
-        for call, scope in file.list_nodes(ast.Call)
-        if get_last_name(call.func) == "add_argument" and any(map(_is_generated, call.args))
-    }
+    calls = file.list_calls("add_argument".__eq__)
+    scopes = {scope for call, scope in calls if any(map(_is_generated, call.args))}
+    places = {(scope, owner) for (scope, _), owner in _list_kwargs_sources(file).items()} if scopes else set()
     owners = {scope: scope.split(".", 1)[0] for scope in scopes}
     return frozenset(owner for scope, owner in owners.items() if {(scope, owner), (scope, "cls")} & places)
 
@@ -111,7 +108,7 @@ def replace_default(fact: Fact, default: str, *, is_switch: bool) -> Fact:
 def _list_kwargs_sources(file: PythonFile) -> _Sources:
     """Return the configuration classes that ``kwargs = get_kwargs(ModelConfig)`` names."""
     sources = {}
-    for scope, name, value in file.list_assigned():
+    for scope, name, value in file.assigned:
         if isinstance(value, ast.Call) and len(value.args) == 1 and "kwargs" in get_last_name(value.func):
             owner = get_last_name(value.args[0])
             # what is made of the arguments afterwards is still about the same class

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, TypeAlias, TypeVar
 
 from impact.contract.surfaces.facts import shorten_text
 from impact.python.blocks import list_bound
+from impact.python.fingerprint import make_getter
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Node = TypeVar("Node", bound=ast.AST)
@@ -18,23 +20,16 @@ Parameters: TypeAlias = list[tuple[ast.arg, ast.expr | None]]
 _KEPT: Mapping[type, type] = {
     kind: kind for kind in (ast.Call, ast.ClassDef, ast.FunctionDef, ast.Subscript, ast.If, ast.Assign, ast.For)
 } | {ast.AsyncFunctionDef: ast.FunctionDef}
-# nodes without anything below that the surfaces look for: two thirds of a tree
-_LEAVES = (
-    ast.Name,
-    ast.Constant,
-    ast.expr_context,
-    ast.alias,
-    ast.Import,
-    ast.ImportFrom,
-    ast.Pass,
-    ast.Global,
+# fields that hold nothing that the surfaces look for; a node without others, as most of a tree, is not looked at
+_PLAIN_FIELDS = frozenset(
+    "arg asname attr conversion ctx id kind level module name names op ops simple type_comment".split()
 )
-# the fields of all other kinds of nodes, the last one first
-_FIELDS: Mapping[type, tuple[str, ...]] = {
-    kind: kind._fields[::-1]
+_FIELDS = {
+    kind: tuple(name for name in kind._fields[::-1] if name not in _PLAIN_FIELDS)
     for kind in vars(ast).values()
-    if isinstance(kind, type) and issubclass(kind, ast.AST) and not issubclass(kind, _LEAVES)
+    if isinstance(kind, type) and issubclass(kind, ast.AST) and kind is not ast.Constant
 }
+_READERS = {kind: make_getter(fields) for kind, fields in _FIELDS.items() if fields}
 # comments of more lines than this describe something else
 _MAX_COMMENT_LINES = 12
 _MAX_DEPTH = 12
@@ -45,22 +40,26 @@ _SPELLINGS = {each: each.lower() for each in ("List", "Dict", "Tuple", "Set", "T
 class PythonFile:
     """A Python file. ``constants`` are names of the top level with what they stand for.
 
-    ``nodes`` are in the order of the text, each with the qualified name of what it stands in.
+    ``nodes`` are in the order of the text, each with the qualified name of what it stands in. ``calls`` has those
+    of them that call a name with a last part, with their places. ``assigned`` has the scope, name as written and
+    value of each assignment, ``self.labels = …`` too.
     """
 
     path: str
     lines: tuple[str, ...]
     nodes: Mapping[type, list[tuple[Any, str]]]
+    calls: Mapping[str, list[tuple[int, ast.Call, str]]]
+    assigned: list[tuple[str, str, ast.expr]]
     constants: Mapping[str, ast.expr]
 
     def list_nodes(self, kind: type[Node]) -> list[tuple[Node, str]]:
         """Return the nodes of a kind; functions of both kinds are ``ast.FunctionDef``."""
         return self.nodes.get(kind, [])
 
-    def list_assigned(self) -> Iterator[tuple[str, str, ast.expr]]:
-        """Yield the scope, name as written and value of each assignment, ``self.labels = …`` too."""
-        for node, scope in self.list_nodes(ast.Assign):
-            yield from ((scope, name, node.value) for target in node.targets if (name := name_expression(target)))
+    def list_calls(self, is_wanted: Callable[[str], object]) -> list[tuple[ast.Call, str]]:
+        """Return the calls of what has some last name, each with what it stands in, in the order of the text."""
+        calls = (call for name, calls in self.calls.items() if is_wanted(name) for call in calls)
+        return [(call, scope) for _, call, scope in sorted(calls, key=itemgetter(0))]
 
 
 def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
@@ -75,15 +74,23 @@ def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
         if kind in {ast.ClassDef, ast.FunctionDef}:
             # in deep nests the names would grow with the square of the text
             scope = f"{scope}.{node.name}".lstrip(".")[:200]
-        for name in _FIELDS[node.__class__]:
-            value = getattr(node, name, None)
+        for value in _READERS[node.__class__](node):
             if value.__class__ is list:
-                stack.extend([(item, scope) for item in reversed(value) if item.__class__ in _FIELDS])
-            elif value.__class__ in _FIELDS:
+                stack.extend([(item, scope) for item in reversed(value) if item.__class__ in _READERS])
+            elif value.__class__ in _READERS:
                 stack.append((value, scope))
+    calls: dict[str, list[tuple[int, ast.Call, str]]] = defaultdict(list)
+    for place, (call, scope) in enumerate(nodes[ast.Call]):
+        calls[get_last_name(call.func)].append((place, call, scope))
+    assigned = [
+        (scope, name, node.value)
+        for node, scope in nodes[ast.Assign]
+        for target in node.targets
+        if (name := name_expression(target))
+    ]
     bound = (pair for node in tree.body for pair in list_bound(node))
     constants = {name: value for name, value in bound if value is not None}
-    return PythonFile(path, tuple(text.split("\n")), dict(nodes), constants)
+    return PythonFile(path, tuple(text.split("\n")), dict(nodes), dict(calls), assigned, constants)
 
 
 def read_string(file: PythonFile, node: ast.AST | None) -> str | None:

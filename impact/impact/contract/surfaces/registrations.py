@@ -36,13 +36,15 @@ _Lists = Mapping[tuple[str, str], ast.expr]
 
 def list_metrics(file: PythonFile) -> Iterator[Fact]:
     """Yield the metrics of a file, by prometheus_client or a wrapper of it; a hidden one is deprecated."""
+    calls = file.list_calls(_read_type)
     lists = {("", name): value for name, value in file.constants.items()}
-    for scope, name, value in file.list_assigned():
+    for scope, name, value in file.assigned if calls else ():
         if isinstance(value, ast.List | ast.Tuple | ast.BinOp):
             lists[scope, name.rpartition(".")[2]] = value
-    hidden = _list_hidden_lines(file)
-    for call, scope in file.list_nodes(ast.Call):
-        kind = _read_type(call)
+    hidden = _list_hidden_lines(file) if calls else frozenset()
+    for call, scope in calls:
+        is_other = isinstance(call.func, ast.Attribute) and get_last_name(call.func.value) in _NO_METRICS
+        kind = "" if is_other else _read_type(get_last_name(call.func))
         name = (read_string(file, find_argument(call, "name", 0)) or "") if kind else ""
         # collections.Counter("text") has no documentation
         is_registered = len(call.args) > 1 or any(
@@ -60,11 +62,9 @@ def list_metrics(file: PythonFile) -> Iterator[Fact]:
         yield read_notice(fact, comment, is_deprecated=call.lineno in hidden)
 
 
-def _read_type(call: ast.Call) -> str:
-    """Return the type of metric that a call makes by the name of what it calls: ``Gauge``, ``self._gauge_cls``."""
-    if isinstance(call.func, ast.Attribute) and get_last_name(call.func.value) in _NO_METRICS:
-        return ""
-    plain = get_last_name(call.func).strip("_").lower()
+def _read_type(name: str) -> str:
+    """Return the type of metric that a call makes by the last name of what it calls: ``Gauge``, ``_gauge_cls``."""
+    plain = name.strip("_").lower()
     plain = plain.removesuffix("_cls").removesuffix("_class").removesuffix("wrapper")
     plain = plain.removeprefix("ray").removeprefix("prometheus").strip("_")
     return plain if plain in _METRIC_TYPES else ""
@@ -107,10 +107,10 @@ def list_python_ops(file: PythonFile) -> Iterator[Fact]:
     """Yield the ops that a file defines: by a library, ``direct_register_custom_op`` or a decorator."""
     functions = {node.name: node for node, _ in file.list_nodes(ast.FunctionDef)}
     libraries: dict[str, str] = {}
-    for _, name, value in file.list_assigned():
+    for _, name, value in file.assigned:
         if isinstance(value, ast.Call) and get_last_name(value.func) == "Library" and value.args:
             libraries |= {name: space} if (space := read_string(file, value.args[0])) else {}
-    for call, _ in file.list_nodes(ast.Call):
+    for call, _ in file.list_calls({"direct_register_custom_op", "define"}.__contains__):
         last = get_last_name(call.func)
         if last == "direct_register_custom_op" and (op := read_string(file, find_argument(call, "op_name", 0))):
             library = find_argument(call, "target_lib")
@@ -136,9 +136,8 @@ def list_python_ops(file: PythonFile) -> Iterator[Fact]:
 
 
 def list_setup_entry_points(file: PythonFile) -> Iterator[Fact]:
-    for call, _ in file.list_nodes(ast.Call):
-        value = find_argument(call, "entry_points") if get_last_name(call.func) == "setup" else None
-        table = resolve_name(file, value)
+    for call, _ in file.list_calls("setup".__eq__):
+        table = resolve_name(file, find_argument(call, "entry_points"))
         if not isinstance(table, ast.Dict):
             continue
         for key, items in zip(table.keys, table.values, strict=True):
@@ -151,9 +150,8 @@ def list_setup_entry_points(file: PythonFile) -> Iterator[Fact]:
 
 def list_plugin_groups(file: PythonFile) -> Iterator[Fact]:
     """Yield the groups in which a package looks for the plugins of others."""
-    for call, _ in file.list_nodes(ast.Call):
-        if get_last_name(call.func).endswith(_LOOKUPS):
-            yield from _list_group(read_string(file, find_argument(call, "group", 0)), call.lineno, is_loose=True)
+    for call, _ in file.list_calls(lambda name: name.endswith(_LOOKUPS)):
+        yield from _list_group(read_string(file, find_argument(call, "group", 0)), call.lineno, is_loose=True)
     for name, value in file.constants.items():
         if name.endswith("_GROUP") and "PLUGIN" in name:
             yield from _list_group(read_string(file, value), value.lineno, is_loose=False)

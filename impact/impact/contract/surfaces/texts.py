@@ -18,7 +18,6 @@ from impact.contract.surfaces.facts import Fact, make_op, shorten_text, show_def
 from impact.contract.surfaces.python_file import (
     PythonFile,
     find_argument,
-    get_last_name,
     list_elements,
     read_string,
     resolve_name,
@@ -125,9 +124,7 @@ def list_project_dependencies(text: str, project: Table) -> Iterator[Fact]:
 
 def list_setup_dependencies(file: PythonFile) -> Iterator[Fact]:
     """Yield the literal dependencies of ``setup(…)``."""
-    for call, _ in file.list_nodes(ast.Call):
-        if get_last_name(call.func) != "setup":
-            continue
+    for call, _ in file.list_calls("setup".__eq__):
         python = find_argument(call, "python_requires")
         constraint = read_string(file, python)
         if python is not None and constraint:

@@ -22,6 +22,7 @@ from impact.contract.surfaces.python_file import (
 
 _NAME = re.compile(r"[A-Z][A-Z0-9_]{2,79}", re.A)
 _GETTERS = frozenset(("os.getenv", "os.environ.get", "environ.get", "getenv"))
+_GETS = frozenset(("getenv", "get"))
 _UNSET = ("None", "''")
 _WARNERS = frozenset(("warn", "warning", "warning_once", "warn_once", "error", "info_once", "warn_deprecated"))
 _SUBJECT = re.compile(
@@ -42,7 +43,7 @@ def list_python_variables(file: PythonFile) -> Iterator[Fact]:
     """Yield the variables that tables declare, then those that are read elsewhere in the file."""
     declared: set[str] = set()
     getters: dict[tuple[str, str], ast.Call] = {}
-    for call, scope in file.list_nodes(ast.Call):
+    for call, scope in file.list_calls(_GETS.__contains__):
         if name_expression(call.func) in _GETTERS and call.args:
             getters.setdefault((scope, read_string(file, call.args[0]) or ""), call)
     for table in file.constants.values():
@@ -91,7 +92,7 @@ def _describe_entry(file: PythonFile, name: str, line: int, value: ast.expr, get
 
 
 def _list_reads(file: PythonFile) -> Iterator[tuple[str, str, int]]:
-    for call, _ in file.list_nodes(ast.Call):
+    for call, _ in file.list_calls(_GETS.__contains__):
         if name_expression(call.func) in _GETTERS and call.args:
             name = read_string(file, call.args[0]) or ""
             if _NAME.fullmatch(name):
@@ -122,9 +123,12 @@ def _make_variable(file: PythonFile, name: str, default: str, line: int, *, is_l
 
 def list_warnings(file: PythonFile, fields: Mapping[str, Fact]) -> Iterator[Fact]:
     """Yield what a file warns of; ``fields`` are those that it defines, by their last name."""
-    texts = {(scope, name): text for scope, name, value in file.list_assigned() if (text := _join_text(value))}
-    for call, scope in file.list_nodes(ast.Call):
-        if get_last_name(call.func) in _WARNERS and call.args:
+    calls = file.list_calls(_WARNERS.__contains__)
+    is_named = any(isinstance(argument, ast.Name) for call, _ in calls for argument in call.args[:1])
+    assigned = file.assigned if is_named else ()
+    texts = {(scope, name): text for scope, name, value in assigned if (text := _join_text(value))}
+    for call, scope in calls:
+        if call.args:
             message = call.args[0]
             text = _join_text(message)
             if isinstance(message, ast.Name):
