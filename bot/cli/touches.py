@@ -252,7 +252,8 @@ def upgrade_command(
         checked = NOT_CHECKED if has_checker else LEFT_OUT
         if has_checker and Path(profile_text).is_dir():
             with open_clone_trees(Path(profile_text)) as team:
-                checked = check_line(trees, read_tree(team, profile.commit), packages, way.commits, {}, kept)
+                files = read_tree(team, profile.commit)
+                checked = check_line(trees, files, packages, way.commits, way.contracts, {}, kept)
         plan = build_upgrade_plan(way, index, checked)
     text = (
         f"{terminal.format_json(describe_plan(plan))}\n" if for_scripts else render_upgrade(plan, way.url, start)

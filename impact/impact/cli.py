@@ -288,7 +288,7 @@ def print_upgrade(
         if side["downstream"] and has_checker:
             with open_clone_trees(side["downstream"]) as team:
                 files = read_tree(team, profile.commit)
-                checked = check_line(trees, files, side["packages"], way.commits, {}, kept)
+                checked = check_line(trees, files, side["packages"], way.commits, way.contracts, {}, kept)
     _print(documents.describe_plan(build_upgrade_plan(way, index, checked)))
 
 

@@ -242,7 +242,7 @@ def _check(
     hashes, doubts = [each.sha for each in way], find_doubts(contracts, ProfileIndex(profile))
     until = deadlines.get_limit().end
     checked = attempt(
-        "a check", check_line, upstream, files, profile.packages, hashes, doubts, None, folder, until
+        "a check", check_line, upstream, files, profile.packages, hashes, contracts, doubts, None, folder, until
     )
     if checked is None or checked.alone:
         raise CheckerFailed(checked.alone if checked else "the check met a defect")

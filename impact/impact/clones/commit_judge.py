@@ -124,7 +124,7 @@ class CommitJudge:
             files, doubts = read_tree(self._team, profile.commit), find_doubts(contracts, index)
             way = list_commits(merges)
             checked = check_line(
-                self.upstream, files, profile.packages, way, doubts, self._kept, until=self._until
+                self.upstream, files, profile.packages, way, contracts, doubts, self._kept, until=self._until
             )
         judged = judge_commits(index, contracts, reverts, checked)
         messages = {each.commit.sha: each.commit.message for each in merges}

@@ -71,7 +71,10 @@ class KeptReadings:
         self.checked_states = KeptValues(
             folder / f"checked-states-{check}", CheckedState, lambda _: True, _MAX_STATES
         )
-        self.checked_lines = KeptValues(folder / f"checked-lines-{check}", NewByCommit, lambda _: True)
+        # which merge began it, contracts say
+        self.checked_lines = KeptValues(
+            folder / f"checked-lines-{EXTRACTION_VERSION}-{check}", NewByCommit, lambda _: True
+        )
 
     def __reduce__(self) -> tuple[type[KeptReadings], tuple[Path]]:
         # another process opens the folder again

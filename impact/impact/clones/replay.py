@@ -77,7 +77,7 @@ class Replay:
         if self._has_checker:
             team, doubts = read_tree(self._downstream, window.downstream), find_doubts(task.contracts, index)
             way = list_commits(task.merges)
-            checked = check_line(self._upstream, team, self._packages, way, doubts, self._kept)
+            checked = check_line(self._upstream, team, self._packages, way, task.contracts, doubts, self._kept)
         cases = tuple(
             _judge(task.number, merge, contract, names, index, changes, checked.get_witness(contract.commit))
             for merge, contract in zip(task.merges, task.contracts, strict=True)

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from impact.checker.diagnostics import CheckedMerges, CheckerError, Finding, par
 from impact.checker.program import CheckerFailed, run_program
 from impact.clones.kept_readings import KeptReadings
 from impact.clones.line_checks import CheckedStates, check_line, replace_getattr
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.git.clone_trees import open_clone_trees
 from impact.profile.models import UseKind
 from impact.source.models import SourceFile
@@ -22,6 +24,8 @@ from impact.testing.checks import check_rows
 from impact.testing.clones import building, needs_checker, needs_git
 
 pytestmark = needs_git
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 BASE = "from abc import ABC, abstractmethod\n\n\nclass Base(ABC):\n"
 LAZY = "_NAMES = {'run': 'a', 'halt': 'b'}\n\n\ndef __getattr__(name):\n    if name in _NAMES:\n        return 1\n"
@@ -136,9 +140,9 @@ def test_only_what_fails_from_a_merge_on_is_found(tmp_path: Path) -> None:
     before, after = build(tmp_path / "engine", start | old, new)
     team = [SourceFile(f"src/team/{name}.py", row[2]) for name, row in ROWS.items()]
     with open_clone_trees(tmp_path / "engine") as upstream:
-        findings = check_line(upstream, team, ("engine",), [before, after], {}).findings[after]
-        assert check_line(upstream, team, ("engine",), [after, after], {}).findings == {}
-        assert check_line(upstream, [], ("engine",), [before, after], {}).findings == {}
+        findings = check_line(upstream, team, ("engine",), [before, after], (), {}).findings[after]
+        assert check_line(upstream, team, ("engine",), [after, after], (), {}).findings == {}
+        assert check_line(upstream, [], ("engine",), [before, after], (), {}).findings == {}
     lines = {name: {each.use.line for each in _of(findings, name)} for name in ROWS}
     assert lines == {name: row[3] for name, row in ROWS.items()}
     argument = _of(findings, "argument")[0]
@@ -156,22 +160,38 @@ def _of(findings: tuple[Finding, ...], name: str) -> list[Finding]:
 def test_of_a_way_only_what_is_left_at_its_end_is_found_with_the_merge_that_began_it(tmp_path: Path) -> None:
     commits = build_line(tmp_path)
     with open_clone_trees(tmp_path / "engine") as upstream:
-        checked = check_line(upstream, TEAM, ("engine",), commits, {})
+        checked = check_line(upstream, TEAM, ("engine",), commits, (), {})
         # the second is not so at the end, the third is not so, and the last but one is known
         doubts = {commits[at]: {("ours.py", 1)} for at in (1, 2, 4)} | {commits[5]: {("elsewhere.py", 1)}}
-        doubted = check_line(upstream, TEAM, ("engine",), commits, doubts)
+        doubted = check_line(upstream, TEAM, ("engine",), commits, (), doubts)
+        # it went in the second and the last but one; nothing says that it came back
+        suspected = check_line(upstream, TEAM, ("engine",), commits, remove_g(commits, 1, 4), {})
+        known = check_line(upstream, TEAM, ("engine",), commits, remove_g(commits, 4), {})
     assert list(checked.findings) == [commits[4]]
     assert checked.paths == {"ours.py", "other.py", "quiet.py"}
     assert not checked.looked
     assert checked.sentence == "A type checker judged beside the rules, in 3 of your files."
     # both ends, and the one file of the finding at three commits in between
     assert checked.checks <= 5
+    assert (suspected.findings, suspected.checks) == (checked.findings, 3)
+    assert (known.findings, known.checks) == (checked.findings, 2)
     assert doubted.looked == {commits[1]: {"ours.py"}, commits[2]: {"ours.py"}}
     assert {commit: [each.use.path for each in some] for commit, some in doubted.findings.items()} == {
         commits[1]: ["ours.py"],
         commits[4]: ["ours.py"],
     }
     assert doubted.findings[commits[4]] == checked.findings[commits[4]]
+
+
+def remove_g(commits: Sequence[str], *places: int) -> list[MergeContract]:
+    """Return the contracts of merges that remove a function, and of two that change another, or its body alone."""
+    others = {0: ("other.g", ChangeKind.REMOVED), 3: ("engine.a.g", ChangeKind.BEHAVIOUR)}
+    kinds = others | dict.fromkeys(places, ("engine.a.g", ChangeKind.REMOVED))
+    changes = (
+        (at, ContractChange(ContractClass.FUNCTION, kind, name, "", "", "engine/a.py", 1))
+        for at, (name, kind) in kinds.items()
+    )
+    return [MergeContract(at, commits[at], NOW, changes=(change,)) for at, change in changes]
 
 
 HERE, AWAY = b"def f(): ...\ndef g(): ...\n", b"def f(): ...\n"
@@ -198,7 +218,7 @@ def test_a_line_is_checked_once_and_again_when_anything_is_different(tmp_path: P
         team: Sequence[SourceFile] = TEAM, packages: tuple[str, ...] = ("engine",), line: Sequence[str] = commits
     ) -> CheckedMerges:
         with open_clone_trees(tmp_path / "engine") as upstream:
-            return check_line(upstream, team, packages, line, {}, kept)
+            return check_line(upstream, team, packages, line, (), {}, kept)
 
     first, again = check(), check()
     assert (first.checks > 0, again.checks, again) == (True, 0, first)
@@ -253,7 +273,7 @@ def test_nothing_of_a_hostile_tree_is_run_or_obeyed_or_written_elsewhere(tmp_pat
         SourceFile("scripts/run-it.py", "from engine.a import f\n"),
     ]
     with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, team, ("engine",)) as states:
-        findings = states.check_line([first, last], {}).findings[last]
+        findings = states.check_line([first, last], (), {}).findings[last]
         folder = states._folder
         assert folder
         written = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
@@ -318,7 +338,7 @@ def test_without_the_checker_the_rules_judge_alone(tmp_path: Path, monkeypatch: 
             (place / package / "METADATA").write_text("Metadata-Version: 2.1\nName: pyrefly\nVersion: 0.1\n")
         with monkeypatch.context() as patch, open_clone_trees(tmp_path / "engine") as upstream:
             patch.setattr(sys, "path", [str(place)])
-            checked = check_line(upstream, [], ("engine",), commits, {})
+            checked = check_line(upstream, [], ("engine",), commits, (), {})
         assert checked == CheckedMerges(alone=reason)
         assert checked.sentence == f"The rules judged alone: {reason}."
         assert checked.get_witness(commits[1]) is None

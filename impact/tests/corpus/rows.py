@@ -165,7 +165,7 @@ def list_witnesses(rows: Sequence[Row], folder: Path) -> list[Witness]:
     ]
     packages = [f"up_{number}" for number in range(len(rows))]
     with open_clone_trees(folder) as upstream:
-        checked = check_line(upstream, team, packages, commits, {})
+        checked = check_line(upstream, team, packages, commits, (), {})
     assert not checked.alone, checked.sentence
     every = [(each.use.path, _restore_names(each)) for each in checked.findings.get(commits[1], ())]
     return [
