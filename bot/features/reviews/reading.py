@@ -13,6 +13,7 @@ from pydantic import Field, ValidationError
 
 from bot.errors import ModelAnswerInvalid, ModelInputTooLong, SourceUnavailable, UsageError
 from bot.features.merges.review import BugReview
+from bot.features.reviews.prepared import prepare_questions
 from bot.features.reviews.report import (
     MAX_LINE_NUMBER,
     MAX_PATH_LENGTH,
@@ -241,10 +242,14 @@ class Reviewer:
         known = {**_list_added_files(pull), **change.sources}
         source = PullSource(pull, code, Provenance(), known, reads_to_search=has_mirror)
         tools = build_review_tools(source, has_history=has_mirror)
-        text = format_change(pull, change.diff)
+        classes = self.classes_of(pull.repository)
+        prepared = prepare_questions(pull, code, known, classes, self.clock)
+        text = "\n\n".join(filter(None, [format_change(pull, change.diff), prepared.text]))
         answer = self._ask(tools, text, cost)
         shown = list_prompt_excerpts(pull, change.diff.text, change.sources)
-        return ReviewResult(build_review(answer, pull, [*shown, *source.excerpts], text), answer.recognised)
+        return ReviewResult(
+            build_review(answer, pull, [*shown, *prepared.excerpts, *source.excerpts], text), answer.recognised
+        )
 
     def _ask(self, tools: Tools, change: str, cost: ReviewCost) -> ReviewAnswer:
         """Return the report on a change. One that is no report is asked for again, once. Raises ModelError."""
