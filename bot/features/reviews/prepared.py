@@ -63,7 +63,12 @@ _REQUIREMENT_FILES = (
         for name in ("common", "cuda", "rocm", "cpu", "tpu", "xpu", "base", "test", "dev")
     ),
 )
-_NO_CODE = ("#", "//", "import ", "from ", '"""', "@", "*")
+_NO_CODE = ("#", "//", "import ", "from ", '"""', "@", "*", "def ", "async def ", "class ")
+# a value that is written out, not what code computes; None alone says too little
+_DEFAULT = (
+    r"""\s*(?:["']{name}["']\s*:\s*(?:lambda|True|False|["'\d-])|(?:self\.)?{name}\s*"""
+    r"""(?::[^=]+=\s*(?:None|True|False|["'\d-]|\w*[Ff]ield\()|=\s*(?:True|False|["'\d-])))"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -506,8 +511,7 @@ def _ask_of_settings(tree: _Tree) -> Iterator[PreparedQuestion]:
     names += [option for _, _, option, _ in tree.options]
     for name in list(dict.fromkeys(names))[:_MAX_SEARCHES]:
         uses, word = tree.find(name), re.escape(name)
-        # a value that is written out, not what code computes
-        default = re.compile(rf"""\s*(?:["']{word}["']\s*:|(?:self\.)?{word}\s*(?::[^=]+=|=\s*(?:[A-Z"'\d-])))""")
+        default = re.compile(_DEFAULT.format(name=word))
         defaults = tuple(use for use in uses if default.match(use.text))
         guards = tuple(_list_guards(tree, uses))
         if defaults or guards:
@@ -539,14 +543,16 @@ def _ask_of_pins(tree: _Tree) -> Iterator[PreparedQuestion]:
         return
     own = {part for path, _ in tree.hunks for part in path.split("/")}
     lines = (line.text for _, lines in tree.hunks for line in lines if line.mark == "+")
-    imported = {match[1] for text in lines if (match := _IMPORT.match(text))} - own - sys.stdlib_module_names
+    names = {match[1] for text in lines if (match := _IMPORT.match(text))} - own - sys.stdlib_module_names
+    # what stands in very many lines has been needed for long
+    imported = [name for name in sorted(names) if tree.find(name)]
     pins = [
         (_normalize(match[1]), SourceUse(path, number, text))
         for path in (tree.read(_REQUIREMENT_FILES) if imported else ())
         for number, text in enumerate(tree.get_lines(path), 1)
         if (match := _REQUIREMENT.match(text))
     ]
-    for module in sorted(imported):
+    for module in imported:
         prefix = _normalize(module)
         if places := tuple(use for name, use in pins if name == prefix or name.startswith(f"{prefix}-")):
             yield PreparedQuestion(

@@ -101,8 +101,8 @@ def change(before: Texts, after: Texts) -> PullRequest:
         if text != old:
             lines = [line.rstrip("\n") for line in unified_diff(old.splitlines(True), text.splitlines(True))][2:]
             status = "modified" if path in before else "added"
-            counts = [sum(line.startswith(mark) for line in lines) for mark in "+-"]
-            files.append(ChangedFile(path, status, *counts, "\n".join(lines)))
+            added, removed = (sum(line.startswith(mark) for line in lines) for mark in "+-")
+            files.append(ChangedFile(path, status, added, removed, "\n".join(lines)))
     return pull(7, files=files)
 
 
