@@ -305,11 +305,11 @@ class AccessSettings(SettingsGroup):
         _WORK,
     )
     prdigest_review_budget: Dollars = setting(
-        "Maximum US dollars a day for the AI bug review: PRDIGEST_ANSWER_MODEL reviews the riskier pull requests "
-        "for bugs. 0 turns it off. A review costs about 3 cents. It also counts toward PRDIGEST_DAILY_BUDGET, "
-        "where it is left out first.",
+        "Maximum US dollars a day for the AI bug review: PRDIGEST_ANSWER_MODEL reviews the pull requests that "
+        "change product code for bugs, the riskiest first. 0 turns it off. A review costs about 5 cents. It also "
+        "counts toward PRDIGEST_DAILY_BUDGET, where it is left out first.",
         _WORK,
-        default=1.0,
+        default=1.4,
     )
     prdigest_user_budget: Dollars = setting(
         "Maximum US dollars for one person's model calls of a day.", _WORKER, default=2.0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,9 +14,6 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClass, PathClasses
 from bot.platform.source.excerpts import SourceExcerpt
 from impact.source.models import DiffSide
-
-# the bands of the rules in which a review is worth its price
-REVIEWED_BANDS = frozenset({RiskBand.MIDDLE, RiskBand.HIGH, RiskBand.HIGHEST})
 
 
 class FindingStatus(StrEnum):
@@ -117,11 +115,10 @@ NO_REVIEWS = ReviewCoverage()
 
 
 def should_review(pull: PullRequest, risk: Risk, classes: PathClasses) -> bool:
-    """Return whether a merge is reviewed: known product code, at least the middle band, and no revert."""
+    """Return whether a merge is reviewed: known product code, and no revert."""
     return (
         pull.is_merged
         and risk.may_be_listed
-        and risk.band in REVIEWED_BANDS
         and any(classes.classify_path(file.path) is PathClass.PRODUCT for file in pull.files or ())
     )
 
@@ -162,8 +159,8 @@ def _list_in_excerpts(quote: Quote, excerpts: Iterable[SourceExcerpt]) -> dict[D
     return places
 
 
-# points that a review adds: a confirmed bug lists every merge of the middle band, whose lowest points are 4; a
-# review without a finding takes those of the high band off the list, and leaves those of the highest on it
+# points that a review adds: a confirmed bug lists any merge; a review without a finding takes those of the high
+# band off the list, and leaves those of the highest on it
 _SHIFTS = {ReviewVerdict.CONFIRMED: 8.0, ReviewVerdict.POSSIBLE: 3.0, ReviewVerdict.NOTHING: -4.0}
 
 
@@ -182,7 +179,10 @@ T = TypeVar("T", bound=IsReviewed)
 
 
 def compute_rank(risk: Risk, review: BugReview | None) -> float:
-    return risk.points + (_SHIFTS[review.verdict] if review else 0.0)
+    if review is None:
+        return risk.points
+    least = RISK_THRESHOLD if review.verdict is ReviewVerdict.CONFIRMED else -math.inf
+    return max(risk.points + _SHIFTS[review.verdict], least)
 
 
 def is_worth_listing(item: IsReviewed) -> bool:

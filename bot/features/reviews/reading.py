@@ -211,8 +211,10 @@ class Reviewer:
             return ReviewCost(model=self.model, prices=self.prices)
         characters = sum(len(file.patch or "") for file in pull.files or ())
         diff = min(self.diff_tokens, round(_CONTEXT_FACTOR * characters / _CHARACTERS_PER_TOKEN))
-        first = diff + _INSTRUCTION_TOKENS
-        usage = Usage(cache_write=first + _RESULT_TOKENS, cache_read=2 * first, output=_OUTPUT_TOKENS)
+        # the instructions are the same in all reviews, so that the first one of an hour leaves them in the cache
+        usage = Usage(
+            cache_write=diff + _RESULT_TOKENS, cache_read=3 * _INSTRUCTION_TOKENS + 2 * diff, output=_OUTPUT_TOKENS
+        )
         reserved = self.prices.cautious_cost(self.model, usage)
         return ReviewCost(model=self.model, prices=self.prices, reserved=reserved)
 

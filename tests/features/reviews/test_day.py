@@ -101,7 +101,7 @@ def day(desk: Desk, store: Redis) -> Day:
     return Day(desk, store)
 
 
-def test_what_is_risky_and_product_is_read_riskiest_first(day: Day) -> None:
+def test_what_is_product_is_read_riskiest_first_and_larger_before_smaller(day: Day) -> None:
     day.workers = 1
     entries = (
         risky(1, 4.5),
@@ -113,12 +113,13 @@ def test_what_is_risky_and_product_is_read_riskiest_first(day: Day) -> None:
         replace(risky(7), summary=summary(fallback=failed("the model is busy"))),
         replace(risky(8), risk=Risk(30.0, (), may_be_listed=False)),
         risky(9, 20.0, files=None),
+        risky(10, 4.5, additions=900),
     )
     day.desk.claude.respond = lambda body: report(CONFIRMED)
     verdicts, coverage = day.read(*entries)
-    assert day.asked == [2, 7, 1]
-    assert verdicts == {2: "confirmed", 7: "confirmed", 1: "confirmed"}
-    assert (coverage.eligible, coverage.reviewed, coverage.stop) == (3, 3, "")
+    assert day.asked == [2, 7, 10, 1, 3]
+    assert verdicts == dict.fromkeys(day.asked, "confirmed")
+    assert (coverage.eligible, coverage.reviewed, coverage.stop) == (5, 5, "")
     assert coverage.cost == pytest.approx(day.spent, abs=1e-5)
     assert coverage.cost
 
