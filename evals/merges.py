@@ -58,10 +58,14 @@ _MAX_MESSAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class LabelledOutcome:
-    """The labels of a pull request, and since when (UTC) the first of them was known."""
+    """The labels of a pull request, and since when (UTC) the first of them was known.
+
+    ``events`` are the reverts and repairs, each by its time and the number of its merge, where that is known.
+    """
 
     labels: frozenset[str]
     known_since: datetime | None = None
+    events: tuple[tuple[datetime, int], ...] = ()
 
 
 NO_LABELS = LabelledOutcome(frozenset())
@@ -265,13 +269,17 @@ def label_outcomes(
     pulls: Iterable[PullRequest], reverts: Iterable[Revert], repairs: Iterable[Repair]
 ) -> dict[int, LabelledOutcome]:
     merged = {pull.number: pull.merge_time for pull in pulls}
-    events: dict[int, list[tuple[datetime, str]]] = defaultdict(list)
+    events: dict[int, list[tuple[datetime, str, int]]] = defaultdict(list)
     for revert in reverts:
-        events[revert.number].append((merged[revert.by], REVERTED))
+        events[revert.number].append((merged[revert.by], REVERTED, revert.by))
     for repair in repairs:
-        events[repair.number].append((merged[repair.by], HARMED))
+        events[repair.number].append((merged[repair.by], HARMED, repair.by))
     return {
-        number: LabelledOutcome(frozenset({HARMED} | {label for _, label in each}), min(at for at, _ in each))
+        number: LabelledOutcome(
+            frozenset({HARMED} | {label for _, label, _ in each}),
+            min(at for at, *_ in each),
+            tuple(sorted((at, by) for at, _, by in each)),
+        )
         for number, each in events.items()
     }
 

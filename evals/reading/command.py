@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import click
 
@@ -24,6 +25,7 @@ from bot.platform.pulls.models import PullRequest
 from bot.settings import Settings, load_settings
 from bot.text import format_count
 from evals.merges import MergeHistory, read_clone
+from evals.reading.days import choose_days, describe_days, evaluate_days, format_days, read_days, write_judging
 from evals.reading.figures import (
     ReadPair,
     evaluate_readings,
@@ -31,8 +33,8 @@ from evals.reading.figures import (
     format_reading,
     format_reading_json,
 )
-from evals.reading.folder import ReadingFolder, ReadingPlan
-from evals.reading.pairs import SPAN, PairChoice, match_pairs
+from evals.reading.folder import ReadingFolder, ReadingPlan, describe_pairs
+from evals.reading.pairs import SPAN, PairChoice, match_pairs, shuffle_merges
 from evals.reading.review import Call, Round, build_model_reader
 from impact.evaluation.window import EvaluationWindow
 from impact.repository import Repository
@@ -47,42 +49,66 @@ _FIRST_ARGUMENTS = {
 }
 _folder_argument = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 _json_option = click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
-_PAIR_OPTIONS = (
+_HISTORY_OPTIONS = (
     click.option("--clone", type=click.Path(path_type=Path), required=True, help="A local git clone."),
     click.option("--repo", metavar="OWNER/NAME", help="Repository. Default: the origin of the clone."),
     click.option("--branch", help="Branch. Default: the default branch of the clone."),
     click.option("--since", default="2025-01-01", show_default=True, help="First date (UTC) of merges to read."),
     click.option("--until", default="2025-12-31", show_default=True, help="Last date (UTC)."),
     click.option("--timezone", help="Whose days have a digest. Default: PRDIGEST_TIMEZONE."),
-    click.option("--pairs", type=click.IntRange(1), default=30, show_default=True, help="How many pairs."),
     click.option("--seed", default=1, show_default=True, help="Which ones."),
 )
 
 
-def _add_pair_options(command: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_PAIR_OPTIONS):
+def _add_history_options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_HISTORY_OPTIONS):
         command = option(command)
     return command
 
 
-@dataclass(frozen=True, slots=True)
-class _PairOptions:
+def _add_pair_options(command: Callable[..., None]) -> Callable[..., None]:
+    pairs = click.option("--pairs", type=click.IntRange(1), default=30, show_default=True, help="How many pairs.")
+    return _add_history_options(pairs(command))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _HistoryOptions:
     clone: Path
     repo: str | None
     branch: str | None
     since: str
     until: str
     timezone: str | None
-    pairs: int
     seed: int
 
-    def choose_pairs(self, settings: Settings) -> tuple[MergeHistory, PairChoice]:
-        """Read the clone, and choose pairs. Raises UsageError if there is none."""
+    def read_history(self, settings: Settings) -> tuple[MergeHistory, EvaluationWindow, ZoneInfo]:
+        """Read the clone. Raises UsageError if it can't be read."""
         window, zone = EvaluationWindow.parse(self.since, self.until), choose_zone(settings, self.timezone)
         repository = Repository.parse(self.repo, settings.github_web_url) if self.repo else None
         classes_of = load_path_settings(settings).get_path_classes
         with show_progress_bar("commit", "Commits") as show:
-            history = read_clone(self.clone, self.branch, repository, window, show, classes_of)
+            return read_clone(self.clone, self.branch, repository, window, show, classes_of), window, zone
+
+    def make_plan(self, history: MergeHistory, zone: ZoneInfo, prompts: int) -> ReadingPlan:
+        return ReadingPlan(
+            repository=history.source.repository,
+            branch=history.source.branch,
+            clone=str(self.clone.resolve()),
+            since=self.since,
+            until=self.until,
+            timezone=str(zone),
+            seed=self.seed,
+            prompts=prompts,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PairOptions(_HistoryOptions):
+    pairs: int
+
+    def choose_pairs(self, settings: Settings) -> tuple[MergeHistory, PairChoice]:
+        """Read the clone, and choose pairs. Raises UsageError if there is none."""
+        history, window, zone = self.read_history(settings)
         choice = match_pairs(history, window, zone, self.pairs, self.seed)
         if not choice.pairs:
             raise UsageError(
@@ -142,21 +168,60 @@ def collect(folder: Path, **values: Any) -> None:
     options, settings, files = _PairOptions(**values), load_settings(), ReadingFolder(folder)
     files.require_unused()
     history, choice = options.choose_pairs(settings)
-    plan = ReadingPlan(
-        repository=history.source.repository,
-        branch=history.source.branch,
-        clone=str(options.clone.resolve()),
-        since=options.since,
-        until=options.until,
-        timezone=str(choose_zone(settings, options.timezone)),
-        seed=options.seed,
-        prompts=2 * len(choice.pairs),
-    )
+    plan = options.make_plan(history, choose_zone(settings, options.timezone), 2 * len(choice.pairs))
+    merges = shuffle_merges(choice.pairs, plan.seed)
     with show_progress_bar("prompt", "Prompts") as show:
-        files.collect_prompts(plan, history, choice, settings, show)
+        files.collect_prompts(plan, merges, describe_pairs(history, choice, merges), settings, show)
     click.echo(
         f"{len(choice.pairs)} pairs, {plan.prompts} prompts: readers get {folder}, and never {files.key.name}"
     )
+
+
+@reading.group("days")
+def whole_days() -> None:
+    """Measure whole days: each merge of product code is read, and judged by what came within sixty days."""
+
+
+@whole_days.command("collect")
+@_folder_argument
+@_add_history_options
+@click.option("--days", "count", type=click.IntRange(1), default=3, show_default=True, help="How many days.")
+@click.option("--least", type=click.IntRange(1), default=20, show_default=True, help="Merges of a day at least.")
+def collect_days(folder: Path, count: int, least: int, **values: Any) -> None:
+    """Write the prompts of days, which a hash chooses, into FOLDER, and the key beside it for no reader."""
+    options, settings, files = _HistoryOptions(**values), load_settings(), ReadingFolder(folder)
+    files.require_unused()
+    history, window, zone = options.read_history(settings)
+    days = choose_days(history, window, zone, count, least, options.seed)
+    if not days:
+        raise UsageError(
+            f"No day from {window.since} to {window.until} has {least} merges, and 60 days after them."
+        )
+    key, merges = describe_days(history, days, options.seed)
+    with show_progress_bar("prompt", "Prompts") as show:
+        files.collect_prompts(options.make_plan(history, zone, len(merges)), merges, key, settings, show)
+    click.echo(f"{', '.join(days)}: {len(key.merges)} merges, {len(merges)} prompts in {folder}")
+
+
+@whole_days.command("judge")
+@_folder_argument
+def judge_days(folder: Path) -> None:
+    """Write into FOLDER what a judge gets, once there are answers: findings, and what came later."""
+    files, settings = ReadingFolder(folder), load_settings()
+    plan = files.read_plan()
+    values = {name: getattr(plan, name) for name in ("branch", "since", "until", "timezone", "seed")}
+    history, _, _ = _HistoryOptions(clone=Path(plan.clone), repo=plan.repository, **values).read_history(settings)
+    click.echo(f"{format_count(write_judging(files, history, settings), 'merge')} to judge: read JUDGE.md")
+
+
+@whole_days.command("score")
+@_folder_argument
+def score_days(folder: Path) -> None:
+    """Check answers and verdicts in FOLDER, and print the figures. Exits with 1 if one is too low or missing."""
+    days = read_days(ReadingFolder(folder), load_settings())
+    figures = evaluate_days(days)
+    click.echo(format_days(figures, [*days]))
+    sys.exit(0 if figures.is_passed else 1)
 
 
 @reading.command("tool")

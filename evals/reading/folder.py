@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from evals.json_files import Part, read_part, write_json
 from evals.merges import MergeHistory
 from evals.reading.clone import CloneReader, load_files
 from evals.reading.figures import Reading, ReadPair
-from evals.reading.pairs import MatchedPair, PairChoice, shuffle_merges
+from evals.reading.pairs import MatchedPair, PairChoice
 from evals.reading.review import Call, Round, ScriptedReader, list_results
 
 _PULL = TypeAdapter(PullRequest)
@@ -119,18 +119,18 @@ class ReadingFolder:
     def collect_prompts(
         self,
         plan: ReadingPlan,
-        history: MergeHistory,
-        choice: PairChoice,
+        merges: Sequence[PullRequest],
+        key: Part,
         settings: Settings,
         progress: Callable[[int, int], None],
     ) -> None:
-        """Write the prompt of each merge of the pairs, in an order that says nothing, and the key.
+        """Write the prompt of each merge, which are in an order that says nothing, and the key.
 
         Raises:
             UsageError: nothing would be sent about a merge.
             SourceUnavailable: the clone can't be read.
         """
-        clone, merges = Path(plan.clone), shuffle_merges(choice.pairs, plan.seed)
+        clone = Path(plan.clone)
         files = CloneReader(clone)
         for number, pull in enumerate(merges, 1):
             loaded = load_files(files, pull)
@@ -141,17 +141,7 @@ class ReadingFolder:
                 raise UsageError(f"#{pull.number} can't be read: {reading.problem}.")
             write_json(self.get_file("prompts", number), describe_prompt(number, reader.chats[0]))
             progress(number, len(merges))
-        places = {pull.number: place for place, pull in enumerate(merges, 1)}
-
-        def describe_merge(pull: PullRequest) -> KeyedMerge:
-            points = assess_pull_request(pull, history.classes, history.past).points
-            return KeyedMerge(prompt=places[pull.number], number=pull.number, points=points)
-
-        pairs = tuple(
-            KeyedPair(repaired=describe_merge(pair.repaired), other=describe_merge(pair.other))
-            for pair in choice.pairs
-        )
-        write_json(self.key, PairKey(eligible=choice.eligible, pairs=pairs))
+        write_json(self.key, key)
         (self.path / "answers").mkdir(exist_ok=True)
         instructions = _INSTRUCTIONS.read_text(encoding="utf-8").replace("DIR", str(self.path.resolve()))
         (self.path / "README.md").write_text(instructions, encoding="utf-8")
@@ -183,23 +173,24 @@ class ReadingFolder:
         Raises:
             UsageError: the folder and its key do not belong together, or a prompt has changed.
         """
-        clone, key = Path(self.read_plan().clone), read_part(self.key, PairKey)
-        return key.eligible, tuple(self._read_pair(pair, clone, settings) for pair in key.pairs)
+        key = read_part(self.key, PairKey)
+        return key.eligible, tuple(self._read_pair(pair, settings) for pair in key.pairs)
 
-    def _read_pair(self, pair: KeyedPair, clone: Path, settings: Settings) -> ReadPair:
+    def _read_pair(self, pair: KeyedPair, settings: Settings) -> ReadPair:
         repaired, other = (self.read_pull(merge.prompt) for merge in (pair.repaired, pair.other))
         if (repaired.number, other.number) != (pair.repaired.number, pair.other.number):
             raise UsageError(f"{self.key.name} is not the key of {self.path.name}.")
         return ReadPair(
             MatchedPair(repaired, other),
-            self._read_answer(pair.repaired.prompt, repaired, clone, settings),
-            self._read_answer(pair.other.prompt, other, clone, settings),
+            self.read_answer(pair.repaired.prompt, settings),
+            self.read_answer(pair.other.prompt, settings),
             Risk(pair.repaired.points, ()),
             Risk(pair.other.points, ()),
         )
 
-    def _read_answer(self, number: int, pull: PullRequest, clone: Path, settings: Settings) -> Reading:
+    def read_answer(self, number: int, settings: Settings) -> Reading:
         """Return the reading of a merge by what its reader did and wrote. Raises UsageError."""
+        pull, clone = self.read_pull(number), Path(self.read_plan().clone)
         path, prompt = self.get_file("answers", number), self.get_file("prompts", number)
         if not path.exists():
             return Reading(problem="there is no answer")
@@ -216,6 +207,21 @@ class ReadingFolder:
                 "have changed. Collect again."
             )
         return reading
+
+
+def describe_pairs(history: MergeHistory, choice: PairChoice, merges: Sequence[PullRequest]) -> PairKey:
+    """Return the key of pairs whose merges have their prompts in an order."""
+    places = {pull.number: place for place, pull in enumerate(merges, 1)}
+
+    def describe_merge(pull: PullRequest) -> KeyedMerge:
+        points = assess_pull_request(pull, history.classes, history.past).points
+        return KeyedMerge(prompt=places[pull.number], number=pull.number, points=points)
+
+    pairs = tuple(
+        KeyedPair(repaired=describe_merge(pair.repaired), other=describe_merge(pair.other))
+        for pair in choice.pairs
+    )
+    return PairKey(eligible=choice.eligible, pairs=pairs)
 
 
 def describe_prompt(number: int, chat: Chat) -> dict[str, Any]:
