@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.features.merges.review import FindingStatus
 from bot.features.reviews.prepared import PreparedQuestions, prepare_questions
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
@@ -15,7 +16,7 @@ from bot.platform.source.reading import CodeSources
 from evals.reading.clone import CloneReader
 from impact.source.models import SourceFile
 from impact.testing.clones import building, needs_git
-from tests.features.reviews.changes import Desk, report
+from tests.features.reviews.changes import CONFIRMED, Desk, report
 from tests.helpers.builders import pull
 from tests.helpers.tables import check_rows
 
@@ -353,7 +354,7 @@ def test_what_names_and_lines_say_stays_inside_its_marks(desk: Desk) -> None:
 
 @pytest.mark.slow
 @needs_git
-def test_the_whole_tree_is_searched_where_there_is_a_mirror(tmp_path: Path) -> None:
+def test_the_whole_tree_is_searched_where_there_is_a_mirror(tmp_path: Path, desk: Desk) -> None:
     subclass = (
         "from engine.run import Runner\n\n\nclass Slow(Runner):\n    def load(self, path):\n        return 1\n"
     )
@@ -374,6 +375,13 @@ def test_the_whole_tree_is_searched_where_there_is_a_mirror(tmp_path: Path) -> N
     assert "engine/slow.py:5: def load(self, path):" in text
     assert "Added lines import `flashwave`." in text
     assert "requirements.txt:2: flashwave-python==0.5" in text
+    # the review is asked, and may quote the line of a file that nobody changed
+    desk.code = CodeSources(reader, reader)
+    place = {"path": "engine/slow.py", "quote": "def load(self, path):", "line": 5, "side": "unchanged"}
+    (bug,) = desk.review(report({**CONFIRMED, **place}), of=made).findings
+    assert "engine/slow.py:5: def load(self, path):" in desk.list_last_blocks()[0]["text"]
+    assert bug.evidence is not None
+    assert (bug.status, bug.evidence.path, bug.evidence.line) == (FindingStatus.CONFIRMED, "engine/slow.py", 5)
     lost = replace(made, merge_commit="f" * 40)
     assert (
         prepare_questions(lost, CodeSources(reader, reader), sources, DEFAULT_PATH_CLASSES, lambda: 0.0).text == ""
