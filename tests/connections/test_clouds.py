@@ -66,7 +66,7 @@ def test_a_digest_is_written_by_the_models_of_the_cloud_and_paid(bedrock: Bedroc
         spent = digests.budget.read_spending_today()
     assert [entry.summary.headline != "" for entry in digest.entries] == [True, True]
     assert digest.overview.text
-    assert bedrock.seen == ["/anthropic/v1/messages"] * 3
+    assert bedrock.seen == ["/anthropic/v1/messages"] * 5, "two summaries, their reviews and the overview"
     assert bedrock.refused == []
     # the budget counts whole millionths of a dollar, call by call
     assert spent == pytest.approx(digest.cost, abs=3e-6)

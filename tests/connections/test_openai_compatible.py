@@ -75,6 +75,7 @@ def test_a_digest_is_written_and_its_cost_is_what_is_known(
     model_server: OpenAIEmulator, monkeypatch: Env, prices: str, cost: str
 ) -> None:
     monkeypatch.setenv("PRDIGEST_MODEL_PRICES", prices)
+    monkeypatch.setenv("PRDIGEST_REVIEW_BUDGET", "0")
     for base in open_base():
         digest = build_digest(base, REPOSITORY, DAY, "Engine")
         spent = base.budget.read_spending_today()

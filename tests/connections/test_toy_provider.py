@@ -53,6 +53,7 @@ def settings(
         "PRDIGEST_TIMEZONE": "America/Los_Angeles",
         "GITHUB_API_URL": github.url,
         "GITHUB_TOKEN": github.token,
+        "PRDIGEST_REVIEW_BUDGET": "0",
         "SLACK_API_URL": slack.url,
         "SLACK_BOT_TOKEN": "xoxb-test",
         "REDIS_URL": store_url,
