@@ -65,9 +65,10 @@ _REQUIREMENT_FILES = (
 )
 _NO_CODE = ("#", "//", "import ", "from ", '"""', "@", "*", "def ", "async def ", "class ")
 # a value that is written out, not what code computes; None alone says too little
+_WRITTEN = r"""(?:True|False|"[^"]*"|'[^']*'|-?\d[\w.]*)[,)\s]*(?:\#.*)?$"""
 _DEFAULT = (
-    r"""\s*(?:["']{name}["']\s*:\s*(?:lambda|True|False|["'\d-])|(?:self\.)?{name}\s*"""
-    r"""(?::[^=]+=\s*(?:None|True|False|["'\d-]|\w*[Ff]ield\()|=\s*(?:True|False|["'\d-])))"""
+    rf"""\s*(?:["']NAME["']\s*:\s*(?:lambda\b|{_WRITTEN})"""
+    rf"""|(?:self\.)?NAME\s*(?::[^=]+=\s*(?:None\b|\w*[Ff]ield\(|{_WRITTEN})|=\s*{_WRITTEN}))"""
 )
 
 
@@ -511,7 +512,7 @@ def _ask_of_settings(tree: _Tree) -> Iterator[PreparedQuestion]:
     names += [option for _, _, option, _ in tree.options]
     for name in list(dict.fromkeys(names))[:_MAX_SEARCHES]:
         uses, word = tree.find(name), re.escape(name)
-        default = re.compile(_DEFAULT.format(name=word))
+        default = re.compile(_DEFAULT.replace("NAME", word))
         defaults = tuple(use for use in uses if default.match(use.text))
         guards = tuple(_list_guards(tree, uses))
         if defaults or guards:

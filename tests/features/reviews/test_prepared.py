@@ -287,6 +287,13 @@ def test_a_question_names_its_lines(before: Texts, after: Texts, asked: list[str
                 ("use_graphs:", "use_graphs and batch:"),
             ),
         ),
+        "a name that code computes": (
+            {"engine/run.py": RUN, "engine/options.py": "def f(n):\n    use_graphs = 8 if n else n << 1\n"},
+            {
+                "engine/run.py": RUN.replace("if options.use_graphs:", "if options.use_graphs and batch:"),
+                "engine/options.py": "def f(n):\n    use_graphs = 8 if n else n << 1\n",
+            },
+        ),
         "nothing": (LOADS, LOADS),
     }
 )
@@ -332,6 +339,19 @@ def test_hostile_lines_take_little_time(line: str) -> None:
     begin = time.process_time()
     assert len(prepare(before, after).text) < 6_200
     assert time.process_time() - begin < 5.0
+
+
+@pytest.mark.slow
+@check_rows(["use_graphs = 1{}!", "use_graphs: {} = 1", 'use_graphs = "{}!', "if use_graphs{}!", "{}use_graphs"])
+def test_hostile_settings_take_little_time(line: str) -> None:
+    for filling in (" ", ")", "1", '"', ":", "a_"):
+        options = {"engine/options.py": line.format(filling * 50_000) + "\n"}
+        before = {"engine/run.py": RUN, **options}
+        begin = time.process_time()
+        prepare(
+            before, edit(before, "engine/run.py", ("if options.use_graphs:", "if options.use_graphs and batch:"))
+        )
+        assert time.process_time() - begin < 3.0, filling
 
 
 def test_what_names_and_lines_say_stays_inside_its_marks(desk: Desk) -> None:
