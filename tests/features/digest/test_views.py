@@ -78,9 +78,9 @@ def test_a_review_adds_to_a_view_of_risks_and_hides_nothing_of_it() -> None:
         replace(make_entry(4, RISK_THRESHOLD), review=nothing),
         replace(make_entry(3, RISK_THRESHOLD - 1), review=nothing),
         replace(make_entry(2, 4), review=confirmed),
-        replace(make_entry(1, 3.9), review=confirmed),
+        replace(make_entry(1, -3.9), review=confirmed),
     ]
-    assert numbers(RISKY, entries) == [4, 2]
+    assert numbers(RISKY, entries) == [4, 2, 1]
 
 
 def test_what_could_not_be_read_may_be_risky() -> None:

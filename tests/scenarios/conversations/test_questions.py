@@ -564,7 +564,7 @@ def test_what_a_word_of_its_messages_means_is_told_without_the_model_everywhere(
         assert [text_of(post) for post in home.answers()][-1] == "A buffer on disk."
     assert asked.questions == ["what does swap_space mean?"]
     # it knows what was said before
-    assert "larger model reads the riskier merges again" in asked.prompts[0]
+    assert "larger model reads merges of product code again" in asked.prompts[0]
 
 
 @pytest.mark.parametrize(
