@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import islice
 
@@ -15,15 +15,24 @@ from impact.contract.models import (
     MergeContract,
     Migration,
 )
-from impact.contract.net_surface import ADDITIONS, PLACEMENTS, Chain, NetSurface, Origin, Thing
 from impact.history.reverts import Revert
 
 # these say that something happened: no text shows that it was undone, only a known revert does
 _EVENTS = frozenset((ChangeKind.BEHAVIOUR, ChangeKind.DEPRECATED, ChangeKind.ABSTRACT_MEMBER))
 _REMOVED = ChangeKind.REMOVED
+_ADDITIONS = (ChangeKind.ADDED, ChangeKind.ADDED_MEMBER, ChangeKind.ABSTRACT_MEMBER)
+_PLACEMENTS = (ChangeKind.MOVED, ChangeKind.RENAMED)
+_CALLABLES = (ContractClass.FUNCTION, ContractClass.METHOD, ContractClass.CLASS)
 # lines of upstream's own callers for one change; more say the same
 _MAX_MIGRATIONS = 20
-_Rows = tuple[tuple[int, ContractChange], ...]
+# characters: a longer name is no path of parts
+_MAX_NAME_LENGTH = 500
+# parts that a name stands in; names may form a circle in data that contradicts itself
+_MAX_DEPTH = 50
+# it separates what is at a name now from what was there before
+_GENERATION_MARK = "\0"
+# changes with the positions of their merges, in order
+_Rows = list[tuple[int, ContractChange]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +71,26 @@ def compute_net_changes(merges: Sequence[MergeContract], reverts: Iterable[Rever
     ``reverts`` are those that hold. What a fully reverted merge changed is left out, even if the revert shows no
     change, as for a deprecation.
     """
-    surfaces: dict[bool | str, NetSurface] = {}
+    surfaces: dict[bool | str, _NetSurface] = {}
     for at, merge in enumerate(merges):
         for row in sorted(merge.changes, key=_rank_row):
             is_python = row.subject in PYTHON_CLASSES
-            surface = surfaces.setdefault(is_python or row.subject.value, NetSurface(is_dotted=is_python))
+            surface = surfaces.setdefault(is_python or row.subject.value, _NetSurface(is_dotted=is_python))
             surface.apply_change(at, row)
-    filters = _RevertFilter(reverts, frozenset(merge.number for merge in merges))
-    net = (
-        _build_net_change(row, rows, merges)
+    numbers = {merge.number for merge in merges}
+    full = [each for each in reverts if not each.is_partial and {each.number, each.by} <= numbers]
+    undone = {each.number for each in full}
+    # of an event, the revert shows no opposite
+    undone_events = undone | {each.by for each in full}
+    net = [
+        each
         for surface in surfaces.values()
         for row, rows in _list_changes(surface)
-    )
-    return tuple(
-        sorted(
-            (each for each in net if not filters.is_undone(each)),
-            key=lambda each: (each.last_merge.position, _rank_row(each.change), each.change.name),
-        )
-    )
+        if (each := _build_net_change(row, rows, merges))
+        and not {merge.number for merge in each.merges} <= (undone_events if row.kind in _EVENTS else undone)
+    ]
+    net.sort(key=lambda each: (each.last_merge.position, _rank_row(each.change), each.change.name))
+    return tuple(net)
 
 
 def build_net_contracts(merges: Sequence[MergeContract], net: Iterable[NetChange]) -> tuple[MergeContract, ...]:
@@ -98,20 +109,6 @@ def build_net_contracts(merges: Sequence[MergeContract], net: Iterable[NetChange
         )
         for at, group in sorted(by_position.items())
     )
-
-
-class _RevertFilter:
-    """What is undone by known reverts with both merges in a range."""
-
-    def __init__(self, reverts: Iterable[Revert], numbers: frozenset[int]) -> None:
-        full = [each for each in reverts if not each.is_partial and {each.number, each.by} <= numbers]
-        self._undone = frozenset(each.number for each in full)
-        self._pairs = self._undone | frozenset(each.by for each in full)
-
-    def is_undone(self, net: NetChange) -> bool:
-        """Return whether only reverted merges made a change. Of an event, the revert shows no opposite."""
-        numbers = {merge.number for merge in net.merges}
-        return numbers <= (self._pairs if net.change.kind in _EVENTS else self._undone)
 
 
 def _build_net_change(row: ContractChange, rows: _Rows, merges: Sequence[MergeContract]) -> NetChange:
@@ -146,17 +143,17 @@ def _rank_row(row: ContractChange) -> tuple[int, int]:
     """Return the order within a merge: removals have old names, additions new ones, and holders move first."""
     if row.kind is _REMOVED:
         return 0, 0
-    if row.kind in PLACEMENTS:
+    if row.kind in _PLACEMENTS:
         return 1, row.new_name.count(".")
-    return (3 if row.kind in ADDITIONS else 2), 0
+    return (3 if row.kind in _ADDITIONS else 2), 0
 
 
-def _list_changes(surface: NetSurface) -> Iterator[tuple[ContractChange, _Rows]]:
+def _list_changes(surface: _NetSurface) -> Iterator[tuple[ContractChange, _Rows]]:
     for thing in surface.things.values():
         holders = surface.list_holders(thing.key)
         if thing.is_gone:
             yield from _list_removal(surface, thing, holders)
-        elif thing.origin is Origin.ADDED:
+        elif thing.is_added:
             yield from _list_addition(surface, thing, holders)
         else:
             yield from _list_placement(surface, thing)
@@ -164,91 +161,277 @@ def _list_changes(surface: NetSurface) -> Iterator[tuple[ContractChange, _Rows]]
                 yield from _list_others(surface, thing)
 
 
-def _is_covered(thing: Thing, holders: Iterable[Thing]) -> bool:
+def _is_covered(thing: _Thing, holders: Iterable[_Thing]) -> bool:
     """Return whether what holds a thing is new or gone, so that its own changes say nothing more."""
     if thing.place:
         return False
     for holder in holders:
-        if holder.is_gone or holder.origin is Origin.ADDED:
+        if holder.is_gone or holder.is_added:
             return True
         if holder.place:
             return False
     return False
 
 
-def _is_class(thing: Thing) -> bool:
-    return bool(thing.existence.rows) and thing.existence.last.subject is ContractClass.CLASS
-
-
 def _list_removal(
-    surface: NetSurface, thing: Thing, holders: Sequence[Thing]
+    surface: _NetSurface, thing: _Thing, holders: Sequence[_Thing]
 ) -> Iterator[tuple[ContractChange, _Rows]]:
-    if thing.origin is not Origin.BEFORE or any(
-        each.origin is Origin.ADDED or (each.is_gone and _is_class(each)) for each in holders
-    ):
+    is_covered = any(each.is_added or (each.is_gone and each.is_class) for each in holders)
+    if is_covered or not thing.was_there:
         return
-    removed = next(row for _, row in reversed(thing.existence.rows) if row.kind is _REMOVED)
-    earlier = next((each for each in _list_chains(thing) if each.last.after == removed.before), None)
-    rows = thing.existence.rows
+    removed = next(row for _, row in reversed(thing.existence) if row.kind is _REMOVED)
+    earlier = next((each for each in _list_chains(thing) if each[-1][1].after == removed.before), None)
     if earlier:
-        rows = [*earlier.rows, *rows]
-        removed = replace(removed, before=earlier.first.before, old_signature=earlier.first.old_signature)
-    yield replace(removed, name=surface.get_original_name(thing)), tuple(rows)
+        first = earlier[0][1]
+        removed = replace(removed, before=first.before, old_signature=first.old_signature)
+    yield replace(removed, name=surface.get_original_name(thing)), [*(earlier or ()), *thing.existence]
 
 
 def _list_addition(
-    surface: NetSurface, thing: Thing, holders: Iterable[Thing]
+    surface: _NetSurface, thing: _Thing, holders: Iterable[_Thing]
 ) -> Iterator[tuple[ContractChange, _Rows]]:
-    if any(each.is_gone or (each.origin is Origin.ADDED and _is_class(each)) for each in holders):
+    if any(each.is_gone or (each.is_added and each.is_class) for each in holders):
         return
-    added = next(row for _, row in reversed(thing.existence.rows) if row.kind in ADDITIONS)
-    later = next((each for each in _list_chains(thing) if each.first.before == added.after), None)
-    rows = list(thing.existence.rows)
+    added = next(row for _, row in reversed(thing.existence) if row.kind in _ADDITIONS)
+    later = next((each for each in _list_chains(thing) if each[0][1].before == added.after), [])
+    rows = [*thing.existence, *later]
     if later:
-        rows += later.rows
-        added = replace(added, after=later.last.after, new_signature=later.last.new_signature)
+        end = later[-1][1]
+        added = replace(added, after=end.after, new_signature=end.new_signature)
     if any(row.kind is ChangeKind.ABSTRACT_MEMBER for _, row in rows):
         added = replace(added, kind=ChangeKind.ABSTRACT_MEMBER)
     _, last = max(rows, key=lambda each: each[0])
     name, now = surface.get_original_name(thing), surface.get_name(thing.key)
-    new_name = now if now != name else ""
-    yield (
-        replace(added, name=name, new_name=new_name, path=last.path, line=last.line, side=last.side),
-        tuple(rows),
-    )
+    placed = replace(added, name=name, path=last.path, line=last.line, side=last.side)
+    yield replace(placed, new_name=now if now != name else ""), rows
 
 
-def _list_placement(surface: NetSurface, thing: Thing) -> Iterator[tuple[ContractChange, _Rows]]:
+def _list_placement(surface: _NetSurface, thing: _Thing) -> Iterator[tuple[ContractChange, _Rows]]:
     """Yield where a thing is now, if it moved itself or what stood in for it at the old name went away."""
     name, now = surface.get_original_name(thing), surface.get_name(thing.key)
-    if name == now or not (surface.is_displaced(thing) or thing.existence.ends_with(_REMOVED)):
+    rows = thing.existence
+    is_removed = bool(rows) and rows[-1][1].kind is _REMOVED
+    if name == now or not (surface.is_displaced(thing) or is_removed):
         return
-    rows = tuple(thing.existence.rows)
-    placements = [row for _, row in rows if row.kind in PLACEMENTS]
-    row = placements[-1] if placements else thing.existence.last
+    placements = [row for _, row in rows if row.kind in _PLACEMENTS]
+    row = placements[-1] if placements else rows[-1][1]
     kind = ChangeKind.MOVED if name.rpartition(".")[2] == now.rpartition(".")[2] else ChangeKind.RENAMED
     kinds = {each.kind for each in placements}
     kind = kinds.pop() if len(kinds) == 1 else kind
-    moved = replace(
-        row,
-        kind=kind,
-        name=name,
-        new_name=now,
-        before=thing.existence.first.before,
-        is_importable=thing.is_importable,
-    )
-    yield moved, rows
+    moved = replace(row, kind=kind, name=name, new_name=now, before=rows[0][1].before)
+    yield replace(moved, is_importable=thing.is_importable), rows
 
 
-def _list_others(surface: NetSurface, thing: Thing) -> Iterator[tuple[ContractChange, _Rows]]:
+def _list_others(surface: _NetSurface, thing: _Thing) -> Iterator[tuple[ContractChange, _Rows]]:
     name = surface.get_original_name(thing)
     for chain in _list_chains(thing):
-        first, last = chain.first, chain.last
+        first, last = chain[0][1], chain[-1][1]
         is_same = first.before == last.after and first.old_signature == last.new_signature
         if is_same and last.kind not in _EVENTS:
             continue
-        yield (replace(last, name=name, before=first.before, old_signature=first.old_signature), tuple(chain.rows))
+        yield replace(last, name=name, before=first.before, old_signature=first.old_signature), chain
 
 
-def _list_chains(thing: Thing) -> list[Chain]:
-    return [chain for chains in thing.chains.values() for chain in chains]
+def _list_chains(thing: _Thing) -> list[_Rows]:
+    """Return the chains of a thing, by kind in the order in which the kinds came first."""
+    kinds = list(dict.fromkeys(chain[0][1].kind for chain in thing.chains))
+    return sorted(thing.chains, key=lambda chain: kinds.index(chain[0][1].kind))
+
+
+# --- what becomes of names: things keep their identity while they, or what holds them, move
+
+
+@dataclass(slots=True)
+class _Thing:
+    """Something that others depend on. ``place`` is what holds it and its name there, where it was put by a move.
+
+    It was there before, ``is_added``, or is a new holder of what was there. ``existence`` has the changes that
+    add, move and remove it. ``chains`` has the others: those of one kind that go on from each other, in order.
+    """
+
+    key: str
+    is_added: bool = False
+    is_holder: bool = False
+    is_gone: bool = False
+    place: tuple[str, str] | None = None
+    is_importable: bool = False
+    existence: _Rows = field(default_factory=list)
+    chains: list[_Rows] = field(default_factory=list)
+
+    @property
+    def is_class(self) -> bool:
+        return bool(self.existence) and self.existence[-1][1].subject is ContractClass.CLASS
+
+    @property
+    def was_there(self) -> bool:
+        return not self.is_added and not self.is_holder
+
+    def extend_chain(self, at: int, row: ContractChange) -> None:
+        """Append a change to the chain that it goes on from, else begin one."""
+        chains = [each for each in self.chains if each[0][1].kind is row.kind]
+        chain = next((each for each in chains if each[-1][1].after == row.before), None)
+        if chain is None and len(chains) == 1 and chains[0][-1][0] != at:
+            chain = chains[0]
+        if chain is None:
+            chain = []
+            self.chains.append(chain)
+        chain.append((at, row))
+
+
+class _NetSurface:
+    """The things of one family of names. A name's key is the name at the beginning of the range.
+
+    A key stays the same when a thing, or the class or module that holds it, moves.
+    """
+
+    def __init__(self, *, is_dotted: bool) -> None:
+        self.things: dict[str, _Thing] = {}
+        self._is_dotted = is_dotted
+        self._children: dict[tuple[str, str], str] = {}
+        self._generations = 0
+
+    def apply_change(self, at: int, row: ContractChange) -> None:
+        if row.kind in _PLACEMENTS and row.new_name:
+            self._place(at, row)
+        elif row.kind is _REMOVED:
+            self._remove(at, row)
+        elif row.kind in _ADDITIONS and not (row.kind is ChangeKind.ABSTRACT_MEMBER and row.before):
+            self._add(at, row)
+        else:
+            self._get_thing(self.locate_name(row.name)).extend_chain(at, row)
+
+    def locate_name(self, name: str) -> str:
+        key = ""
+        for part in self._split_name(name):
+            key = self._children.get((key, part)) or _join(key, part)
+        return key
+
+    def get_name(self, key: str) -> str:
+        parts: list[str] = []
+        for _ in range(_MAX_DEPTH):
+            if not key:
+                break
+            key, part = self._get_place(key)
+            parts.append(part)
+        return ".".join(_strip_generation(part) for part in reversed(parts))
+
+    def list_holders(self, key: str) -> list[_Thing]:
+        """Return what holds a thing, nearest first, as far as it changed itself."""
+        holders = []
+        for _ in range(_MAX_DEPTH):
+            key = self._split_key(key)[0]
+            if not key:
+                break
+            if thing := self.things.get(key):
+                holders.append(thing)
+        return holders
+
+    def is_displaced(self, thing: _Thing) -> bool:
+        """Return whether a thing moved itself, and not only with what holds it."""
+        return thing.place is not None and thing.place != self._split_key(thing.key)
+
+    def get_original_name(self, thing: _Thing) -> str:
+        """Return the name by which others know a thing at the beginning of the range.
+
+        For an addition that is its name in what holds it, by the name that the holder had then.
+        """
+        if thing.was_there:
+            return _strip_generation(thing.key)
+        holder, part = self._get_place(thing.key)
+        return _strip_generation(_join(holder, part))
+
+    def _place(self, at: int, row: ContractChange) -> None:
+        thing = self._get_thing(self.locate_name(row.name))
+        old_place = self._get_place(thing.key)
+        if self._children.get(old_place) == thing.key:
+            del self._children[old_place]
+        if row.new_name.startswith(f"{row.name}."):
+            # a module became a package that holds it
+            self._begin_generation(old_place, is_added=False)
+        self._put(thing, row.new_name)
+        thing.is_importable = row.is_importable
+        thing.existence.append((at, row))
+
+    def _remove(self, at: int, row: ContractChange) -> None:
+        thing = self._get_thing(self.locate_name(row.name))
+        thing.existence.append((at, row))
+        if self._is_elsewhere(thing, row.name):
+            # what stood in for it at the old name
+            thing.is_importable = False
+        else:
+            thing.is_gone = True
+
+    def _add(self, at: int, row: ContractChange) -> None:
+        key = self.locate_name(row.name)
+        thing = self.things.get(key)
+        if thing is None:
+            thing = self.things[key] = _Thing(key, is_added=True)
+        elif self._is_elsewhere(thing, row.name):
+            thing = self._begin_generation(self._find_place(row.name), is_added=True)
+        elif thing.was_there:
+            self._restore(at, thing, row)
+            return
+        thing.is_gone = False
+        thing.existence.append((at, row))
+
+    def _restore(self, at: int, thing: _Thing, row: ContractChange) -> None:
+        if not thing.is_gone:
+            thing.extend_chain(at, row)
+            return
+        thing.is_gone = False
+        self._put(thing, row.name)
+        removed = next(each for _, each in reversed(thing.existence) if each.kind is _REMOVED)
+        earlier = [each for each in thing.existence if each[1] is removed]
+        thing.existence = [each for each in thing.existence if each[1] is not removed]
+        if not removed.before or not row.after:
+            return
+        kind = ChangeKind.SIGNATURE if row.subject in _CALLABLES else ChangeKind.DEFAULT
+        joint = replace(
+            row, kind=kind, before=removed.before, old_signature=removed.old_signature, is_importable=False
+        )
+        before = replace(joint, after=removed.before, new_signature=removed.old_signature)
+        thing.extend_chain(earlier[0][0], before)
+        thing.extend_chain(at, joint)
+
+    def _put(self, thing: _Thing, name: str) -> None:
+        place = self._find_place(name)
+        self._children[place] = thing.key
+        thing.place = place
+
+    def _find_place(self, name: str) -> tuple[str, str]:
+        *holder, part = self._split_name(name)
+        return self.locate_name(".".join(holder)) if holder else "", part
+
+    def _begin_generation(self, place: tuple[str, str], *, is_added: bool) -> _Thing:
+        self._generations += 1
+        key = f"{_join(*place)}{_GENERATION_MARK}{self._generations}"
+        self._children[place] = key
+        thing = self.things[key] = _Thing(key, is_added, not is_added, place=place)
+        return thing
+
+    def _is_elsewhere(self, thing: _Thing, name: str) -> bool:
+        return not thing.is_gone and self.get_name(thing.key) != name
+
+    def _get_thing(self, key: str) -> _Thing:
+        return self.things.setdefault(key, _Thing(key))
+
+    def _get_place(self, key: str) -> tuple[str, str]:
+        thing = self.things.get(key)
+        return thing.place if thing and thing.place else self._split_key(key)
+
+    def _split_key(self, key: str) -> tuple[str, str]:
+        if not self._is_dotted or len(key) > _MAX_NAME_LENGTH:
+            return "", key
+        holder, _, part = key.rpartition(".")
+        return holder, part
+
+    def _split_name(self, name: str) -> list[str]:
+        return name.split(".") if self._is_dotted and len(name) <= _MAX_NAME_LENGTH else [name]
+
+
+def _join(holder: str, part: str) -> str:
+    return f"{holder}.{part}" if holder else part
+
+
+def _strip_generation(key: str) -> str:
+    return ".".join(part.partition(_GENERATION_MARK)[0] for part in key.split("."))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
-from impact.contract.models import ChangeKind, ContractChange, FileVersions, Migration
-from impact.contract.python.line_pairs import Hunk, list_hunks
+from impact.contract.models import ChangeKind, ContractChange, Migration
 from impact.python.models import CallShape, CallSite, ModuleOutline
-from impact.python.module_names import is_python
+from impact.source.models import SourceFile
 
 _WORD = re.compile(r"[^\W\d]\w*")
 # examples of one change that are kept, lines of a part that are looked at, characters of a line
@@ -18,10 +19,11 @@ _MAX_HUNK = 60
 _MAX_LINE = 200
 _MAX_SHAPES = 40
 _MAX_CALL_LINES = 12
-_QUIET = frozenset({ChangeKind.BEHAVIOUR, ChangeKind.ADDED_MEMBER, ChangeKind.ADDED, ChangeKind.DEFAULT})
 _NAME_KINDS = frozenset({ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED})
 _CONSTRUCTOR = "__init__"
-OutlinePair = tuple[FileVersions, ModuleOutline, ModuleOutline]
+ReadFile: TypeAlias = tuple[SourceFile, ModuleOutline]
+# the number of the first new line, counted from 1, the lines that are gone, and those in their place
+_Hunk: TypeAlias = tuple[int, list[str], list[str]]
 
 
 def get_called_name(change: ContractChange) -> str:
@@ -47,49 +49,48 @@ def list_call_shapes(
 
 
 def list_migrations(
-    changes: Sequence[ContractChange], versions: Iterable[FileVersions], outlines: Sequence[OutlinePair]
+    changes: Iterable[ContractChange], files: Sequence[tuple[ReadFile, ReadFile]]
 ) -> dict[str, tuple[Migration, ...]]:
+    """Return how the files that are there before and after a merge use changed names otherwise, by the names."""
+    called, gone = defaultdict[str, list[ContractChange]](list), defaultdict[str, list[ContractChange]](list)
+    for change in changes:
+        if change.kind in {ChangeKind.SIGNATURE, ChangeKind.RETURN}:
+            called[get_called_name(change)].append(change)
+        elif change.kind in _NAME_KINDS:
+            gone[get_called_name(change)].append(change)
     migrations: dict[str, list[Migration]] = defaultdict(list)
-    loud = [each for each in changes if each.kind not in _QUIET]
-    for name, migration in _list_call_migrations(loud, outlines):
-        migrations[name].append(migration)
-    for name, migration in _list_line_migrations(loud, versions):
-        migrations[name].append(migration)
+    for old, new in files if called else ():
+        for name, migration in _list_call_migrations(old, new, called):
+            migrations[name].append(migration)
+    for (old_file, _), (new_file, _) in files if gone else ():
+        for hunk in _list_hunks(old_file.text, new_file.text):
+            for name, migration in _read_hunk(hunk, new_file.path, gone):
+                migrations[name].append(migration)
     return {name: tuple(dict.fromkeys(each))[:_MAX_MIGRATIONS] for name, each in migrations.items()}
 
 
 def _list_call_migrations(
-    changes: Sequence[ContractChange], outlines: Sequence[OutlinePair]
+    old: ReadFile, new: ReadFile, called: Mapping[str, list[ContractChange]]
 ) -> Iterator[tuple[str, Migration]]:
     """Yield calls of functions with another signature that pass other arguments now."""
-    names_by_call: dict[str, list[str]] = defaultdict(list)
-    for change in changes:
-        if change.kind in {ChangeKind.SIGNATURE, ChangeKind.RETURN}:
-            names_by_call[get_called_name(change)].append(change.name)
-    for versions, old, new in outlines if names_by_call else ():
-        before, after = _group_calls(old.calls, names_by_call), _group_calls(new.calls, names_by_call)
-        for key, sites in after.items():
-            for first, second in zip(before.get(key, ()), sites, strict=False):
-                if first.shape != second.shape:
-                    migration = _show_calls(versions, first, second)
-                    yield from ((name, migration) for name in names_by_call[key[1]])
+    before, after = _group_calls(old[1].calls, called), _group_calls(new[1].calls, called)
+    for key, sites in after.items():
+        for first, second in zip(before.get(key, ()), sites, strict=False):
+            if first.shape != second.shape:
+                texts = _join_call(old[0].text, first.line), _join_call(new[0].text, second.line)
+                migration = Migration(new[0].path, second.line, *texts)
+                yield from ((change.name, migration) for change in called[key[1]])
 
 
 def _group_calls(
-    calls: Iterable[CallSite], called_names: Mapping[str, list[str]]
+    calls: Iterable[CallSite], called: Mapping[str, list[ContractChange]]
 ) -> dict[tuple[str, str], list[CallSite]]:
     groups: dict[tuple[str, str], list[CallSite]] = defaultdict(list)
     for call in calls:
         last = call.name.rpartition(".")[2]
-        if last in called_names:
+        if last in called:
             groups[call.scope, last].append(call)
     return groups
-
-
-def _show_calls(versions: FileVersions, old: CallSite, new: CallSite) -> Migration:
-    before = _join_call(versions.old.text if versions.old else "", old.line)
-    after = _join_call(versions.new.text if versions.new else "", new.line)
-    return Migration(versions.path, new.line, before, after)
 
 
 def _join_call(text: str, line: int) -> str:
@@ -103,39 +104,21 @@ def _join_call(text: str, line: int) -> str:
     return " ".join(parts)[:_MAX_LINE]
 
 
-def _list_line_migrations(
-    changes: Sequence[ContractChange], versions: Iterable[FileVersions]
+def _read_hunk(
+    hunk: _Hunk, path: str, gone: Mapping[str, list[ContractChange]]
 ) -> Iterator[tuple[str, Migration]]:
     """Yield lines that had a name that is gone, with what stands in their place."""
-    changes_by_name: dict[str, list[ContractChange]] = defaultdict(list)
-    for change in changes:
-        if change.kind in _NAME_KINDS:
-            changes_by_name[get_called_name(change)].append(change)
-    for each in versions if changes_by_name else ():
-        if each.old is None or each.new is None or not is_python(each.path):
-            continue
-        for hunk in list_hunks(each.old.text, each.new.text):
-            yield from _read_hunk(hunk, each.path, changes_by_name)
+    start, removed, added = hunk[0], hunk[1][:_MAX_HUNK], hunk[2][:_MAX_HUNK]
+    for line in removed:
+        words = set(_WORD.findall(line[:_MAX_LINE])) if line not in added else set()
+        for change in (change for word in gone.keys() & words for change in gone[word] if change.path != path):
+            index = _choose_line(words, change, added)
+            after = "" if index is None else added[index].strip()[:_MAX_LINE]
+            yield change.name, Migration(path, start + (index or 0), line.strip()[:_MAX_LINE], after)
 
 
-def _read_hunk(
-    hunk: Hunk, path: str, changes_by_name: Mapping[str, list[ContractChange]]
-) -> Iterator[tuple[str, Migration]]:
-    added = hunk.added[:_MAX_HUNK]
-    for line in hunk.removed[:_MAX_HUNK]:
-        if line in added:
-            continue
-        for word in changes_by_name.keys() & set(_WORD.findall(line[:_MAX_LINE])):
-            for change in changes_by_name[word]:
-                if path != change.path:
-                    index = _choose_line(line, change, added)
-                    after = "" if index is None else added[index].strip()[:_MAX_LINE]
-                    yield change.name, Migration(path, hunk.new + (index or 0), line.strip()[:_MAX_LINE], after)
-
-
-def _choose_line(line: str, change: ContractChange, added: Sequence[str]) -> int | None:
-    """Return which added line took the place of one: it has the new name, and the most words in common."""
-    words = set(_WORD.findall(line[:_MAX_LINE]))
+def _choose_line(words: set[str], change: ContractChange, added: Sequence[str]) -> int | None:
+    """Return which added line took the place of one with some words: it has the new name, and most of them."""
     names = {change.new_name.rpartition(".")[2], get_called_name(change)} - {""}
     best, most = None, 0.0
     for index, each in enumerate(added):
@@ -146,3 +129,46 @@ def _choose_line(line: str, change: ContractChange, added: Sequence[str]) -> int
         if score > most:
             best, most = index, score
     return best if most >= 0.5 else None
+
+
+# --- lines in the place of others
+
+
+def _list_hunks(before: str, after: str) -> Iterator[_Hunk]:
+    """Yield what changed between the lines that each side has once, in n log n; some lines may be unchanged."""
+    old, new = before.split("\n"), after.split("\n")
+    i = j = 0
+    for anchor_old, anchor_new in [*_list_anchors(old, new), (len(old), len(new))]:
+        if i < anchor_old or j < anchor_new:
+            (start, end), (other, other_end) = (i, anchor_old), (j, anchor_new)
+            while start < end and other < other_end and old[start] == new[other]:
+                start, other = start + 1, other + 1
+            while start < end and other < other_end and old[end - 1] == new[other_end - 1]:
+                end, other_end = end - 1, other_end - 1
+            if start < end or other < other_end:
+                yield other + 1, old[start:end], new[other:other_end]
+        i, j = anchor_old + 1, anchor_new + 1
+
+
+def _list_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the longest run of lines that both sides have once, in the order of both."""
+    counts = Counter(old), Counter(new)
+    places = {line: index for index, line in enumerate(new) if counts[1][line] == 1}
+    pairs = [(index, places[line]) for index, line in enumerate(old) if counts[0][line] == 1 and line in places]
+    ends: list[int] = []
+    tops: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        length = bisect_left(ends, place)
+        before.append(tops[length - 1] if length else -1)
+        if length == len(ends):
+            ends.append(place)
+            tops.append(index)
+        else:
+            ends[length], tops[length] = place, index
+    run = []
+    index = tops[-1] if tops else -1
+    while index >= 0:
+        run.append(pairs[index])
+        index = before[index]
+    return run[::-1]

@@ -7,11 +7,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
-from impact.contract.python.moves import Pair, Place
-from impact.contract.python.rows import compare_definitions, make_row
-from impact.contract.python.signatures import accepts_all, describe_definition, is_same_call
-from impact.contract.python.similarity import compare_names, compare_shapes
-from impact.contract.python.snapshots import Lookup, Presence, Snapshot, is_plain_base
+from impact.contract.python.matching import Pair, compare_names, compare_shapes, pair_best, score_rename
+from impact.contract.python.rows import (
+    accepts_all,
+    compare_definitions,
+    describe_definition,
+    is_same_call,
+    make_row,
+)
+from impact.contract.python.snapshots import Lookup, Place, Presence, Snapshot, is_plain_base
 from impact.python.data_classes import DECORATORS
 from impact.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
 from impact.python.parsing import parse_expression
@@ -20,8 +24,9 @@ _MEMBER_KINDS = frozenset({DefinitionKind.METHOD, DefinitionKind.FIELD, Definiti
 _VALUES = frozenset({DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})
 _CONSTRUCTOR = "__init__"
 _ANYTHING = (Parameter("args", ParameterKind.REST), Parameter("kwargs", ParameterKind.KEYWORDS))
-_MIN_RENAME = 0.58
+_MIN_BODY_LINES = 3
 _MAX_COMPARED = 40
+_NAME_WEIGHT = 0.5
 
 
 class ClassComparison:
@@ -29,8 +34,7 @@ class ClassComparison:
 
     def __init__(self, pair: Pair, before: Snapshot, after: Snapshot) -> None:
         self._pair, self._before, self._after = pair, before, after
-        self._old = pair.old.outline.list_members(pair.old.definition.name)
-        self._new = pair.new.outline.list_members(pair.new.definition.name)
+        self._old, self._new = pair.old.members, pair.new.members
 
     def list_changes(self) -> Iterator[ContractChange]:
         yield from self._compare_constructors()
@@ -38,7 +42,11 @@ class ClassComparison:
         fresh = {name: each for name, each in self._new.items() if name not in self._old}
         # what a base still has is not renamed, whatever else is new
         lost = {name: each for name, each in gone.items() if self._is_lost(each)}
-        renamed = dict(self._find_renames(lost, fresh))
+        renamed = pair_best(
+            (self._score_rename(lost[old], fresh[new]), old, new)
+            for old in list(lost)[:_MAX_COMPARED]
+            for new in list(fresh)[:_MAX_COMPARED]
+        )
         for name, definition in gone.items():
             yield from self._describe_loss(definition, renamed.get(name))
         for name, definition in fresh.items():
@@ -82,33 +90,14 @@ class ClassComparison:
                 ChangeKind.SIGNATURE, _place_constructor(new, *second), before=_place_constructor(old, *first)
             )
 
-    def _find_renames(
-        self, gone: dict[str, Definition], fresh: dict[str, Definition]
-    ) -> Iterator[tuple[str, str]]:
-        scored = [
-            (score, old, new)
-            for old in list(gone)[:_MAX_COMPARED]
-            for new in list(fresh)[:_MAX_COMPARED]
-            if (score := self._score_rename(gone[old], fresh[new]))
-        ]
-        done: set[tuple[bool, str]] = set()
-        for _, old, new in sorted(scored, key=lambda each: (-each[0], *each[1:])):
-            if (True, old) not in done and (False, new) not in done:
-                done.update(((True, old), (False, new)))
-                yield old, new
-
     def _score_rename(self, old: Definition, new: Definition) -> float:
+        first, second = Place(self._pair.old.outline, old), Place(self._pair.new.outline, new)
         is_alike = old.kind is new.kind or {old.kind, new.kind} <= _VALUES
-        names = old.name.rpartition(".")[2], new.name.rpartition(".")[2]
-        if not is_alike or any(name.startswith("__") for name in names):
+        if not is_alike or first.last_name.startswith("__") or second.last_name.startswith("__"):
             return 0.0
-        name = compare_names(*names)
-        shape = compare_shapes(old, self._pair.old.outline, new, self._pair.new.outline)
-        is_telling = old.kind is DefinitionKind.METHOD and old.end_line - old.line >= 3
-        if shape == 1.0 and (is_telling or name):
-            return 1.0 + name
-        score = 0.5 * name + 0.5 * shape
-        return score if name and score >= _MIN_RENAME else 0.0
+        name = compare_names(first.last_name, second.last_name)
+        is_telling = name > 0 or (old.kind is DefinitionKind.METHOD and first.length >= _MIN_BODY_LINES)
+        return score_rename(name, compare_shapes(first, second), _NAME_WEIGHT, is_telling=is_telling)
 
     def _is_lost(self, definition: Definition) -> bool:
         """Return whether no base is known, or could be known, to have a member."""
@@ -129,9 +118,8 @@ class ClassComparison:
                 yield replace(make_row(ChangeKind.REMOVED, old), is_doubtful=True)
             return
         if inherited.presence is Presence.PRESENT:
-            match = self._after.find_definition(inherited.name)
-            if match:
-                yield from self._compare_calls(old, Place(*match), self._pair.new, old.name)
+            if place := self._after.find_definition(inherited.name):
+                yield from self._compare_calls(old, place, self._pair.new, old.name)
             return
         if renamed:
             new = Place(self._pair.new.outline, self._new[renamed])
@@ -148,11 +136,10 @@ class ClassComparison:
         """Yield the members that a class had from a base that it lost."""
         pair = self._pair
         for base in sorted(set(pair.old.definition.bases) - set(pair.new.definition.bases)):
-            match = self._before.find_definition(base)
-            members = match[0].list_members(match[1].name) if match else {}
-            for name, definition in members.items():
-                if match and name not in self._new and self._is_lost(definition) and not name.startswith("__"):
-                    row = make_row(ChangeKind.REMOVED, Place(match[0], definition))
+            place = self._before.find_definition(base)
+            for name, definition in place.members.items() if place else ():
+                if place and name not in self._new and self._is_lost(definition) and not name.startswith("__"):
+                    row = make_row(ChangeKind.REMOVED, Place(place.outline, definition))
                     own, line = f"{pair.old.name}.{name}", pair.old.definition.line
                     yield replace(row, name=own, path=pair.old.outline.module, line=line)
 
@@ -167,9 +154,9 @@ class ClassComparison:
             return
         kind = ChangeKind.ABSTRACT_MEMBER if definition.is_abstract else ChangeKind.ADDED_MEMBER
         yield make_row(kind, new)
-        match = self._before.find_definition(inherited.name) if inherited.presence is Presence.PRESENT else None
-        if match and name != _CONSTRUCTOR:
-            yield from self._compare_calls(Place(*match), new, new, new.name)
+        place = self._before.find_definition(inherited.name) if inherited.presence is Presence.PRESENT else None
+        if place and name != _CONSTRUCTOR:
+            yield from self._compare_calls(place, new, new, new.name)
 
     def _compare_calls(self, old: Place, new: Place, at: Place, name: str) -> Iterator[ContractChange]:
         """Compare two methods of which one takes the place of the other, unless one accepts everything."""
@@ -184,8 +171,8 @@ def _compare_values(old: Place, new: Place) -> Iterator[ContractChange]:
     """Compare a member that is a method on one side and a plain value on the other."""
     sides = [place.definition.signature or _read_value(place.definition) for place in (old, new)]
     if sides[0] and sides[1] and not is_same_call(sides[0], sides[1]):
-        row = make_row(ChangeKind.SIGNATURE, new, before=old, subject=ContractClass.METHOD)
-        yield replace(row, old_signature=sides[0], new_signature=sides[1])
+        row = make_row(ChangeKind.SIGNATURE, new, before=old)
+        yield replace(row, subject=ContractClass.METHOD, old_signature=sides[0], new_signature=sides[1])
 
 
 def _read_value(definition: Definition) -> Signature | None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
+from impact.contract.deadlines import read_deadline
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
-from impact.contract.python.callers import list_call_shapes, list_migrations
-from impact.contract.python.deprecation_rows import ModuleText, list_deprecation_rows
-from impact.contract.python.exports import list_lost_exports, list_lost_imports
+from impact.contract.python.callers import ReadFile, list_call_shapes, list_migrations
+from impact.contract.python.matching import Pair, match_names
 from impact.contract.python.members import ClassComparison, compare_kinds
-from impact.contract.python.moves import Matches, Pair, Place, match_names
-from impact.contract.python.rows import compare_definitions, make_row
-from impact.contract.python.snapshots import OutlineLoader, Snapshot
+from impact.contract.python.rows import CLASSES, compare_definitions, make_row
+from impact.contract.python.snapshots import OutlineLoader, Place, Snapshot
 from impact.path_globs import PathGlobs
+from impact.python.deprecations import Deprecation, list_deprecations
 from impact.python.fingerprint import hash_lines
+from impact.python.lazy_names import GETATTR
 from impact.python.models import CallShape, DefinitionKind, ModuleOutline
 from impact.python.module_names import is_python, name_module
 from impact.python.outline import build_outline
@@ -24,7 +24,6 @@ from impact.source.models import DiffSide, SourceFile
 
 # gives the outline of a file by its path and text
 OutlineReader = Callable[[str, str], ModuleOutline | None]
-# tests, examples and tools are no contract, though they call it
 # what nobody imports from outside: CI, tests, documents, builds and scripts, in the syntax of .gitignore; what is
 # generated or comes from others counts all the same
 _OWN_USE = PathGlobs(
@@ -69,64 +68,40 @@ class PythonChanges:
 def compare_python(
     versions: Sequence[FileVersions], load: OutlineLoader, read: OutlineReader = build_outline
 ) -> PythonChanges:
-    outlines = [_OutlinePair(each, read) for each in versions if is_python(each.path)]
-    readable = [each for each in outlines if each.is_readable]
-    contract = [each for each in readable if each.is_contract]
-    before = _make_snapshot([each.old for each in contract], [each.new for each in contract], load)
-    after = _make_snapshot([each.new for each in contract], [each.old for each in contract], load)
-    comparison = _Comparison(before, after, _list_renamed(contract))
-    deprecated = list_deprecation_rows(_list_texts(contract, "old"), _list_texts(contract, "new"))
-    rows = [*comparison.list_changes(), *deprecated]
+    pairs: list[tuple[ReadFile | None, ReadFile | None]] = []
+    unparsed: list[str] = []
+    for each in (each for each in versions if is_python(each.path)):
+        old, new = _read(each.old, read), _read(each.new, read)
+        missing = [file for file, known in ((each.old, old), (each.new, new)) if file and not known]
+        unparsed += (file.path for file in missing if not file.problem and name_module(file.path))
+        pairs += [] if missing else [(old, new)]
+    # what others can import, on both sides: no tests, examples and tools, though they call it
+    contract = [pair for pair in pairs if all(is_contract_path(each[0].path) for each in pair if each)]
+    olds, news = (
+        ([each for each in side if each] for side in zip(*contract, strict=True)) if contract else ([], [])
+    )
+    before, after = _make_snapshot(olds, news, load), _make_snapshot(news, olds, load)
+    both = [(old, new) for old, new in pairs if old and new]
+    own = [(old, new) for old, new in contract if old and new]
+    renamed = {old.module: new.module for (_, old), (_, new) in own if old.module != new.module}
+    comparison = _Comparison(before, after, renamed)
+    rows = [*comparison.list_changes(), *_list_deprecated(olds, news)]
     changes = sorted((_fill_path(each, before, after) for each in rows if not each.is_doubtful), key=_get_order)
     unlisted = [each for each in rows if each.is_doubtful] + list(comparison.list_unlisted())
-    both = [(each.versions, each.old[0], each.new[0]) for each in readable if each.old and each.new]
     return PythonChanges(
         tuple(dict.fromkeys(changes)),
-        list_migrations(changes, [each.versions for each in readable], both),
-        list_call_shapes(changes, (each.new[0] for each in readable if each.new)),
-        tuple(file.path for each in outlines for file in each.unparsed),
+        list_migrations(changes, both),
+        list_call_shapes(changes, (new[1] for _, new in pairs if new)),
+        tuple(unparsed),
         tuple(dict.fromkeys(_fill_path(each, before, after) for each in unlisted)),
-        {name: lines for each in contract for name, lines in each.list_lost_lines()},
+        {name: lines for pair in own for name, lines in _list_lost_lines(*pair)},
     )
 
 
-class _OutlinePair:
-    """The outlines of a changed file on both sides, with their paths."""
-
-    def __init__(self, versions: FileVersions, read: OutlineReader) -> None:
-        self.versions = versions
-        self.old, self.new = _read(versions.old, read), _read(versions.new, read)
-        sides = ((versions.old, self.old), (versions.new, self.new))
-        missing = [file for file, outline in sides if file and not outline]
-        self.is_readable = not missing
-        self.unparsed = [file for file in missing if not file.problem and name_module(file.path)]
-
-    def list_lost_lines(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """Yield the functions that have another body now, each with the lines that are gone from it."""
-        if not (self.old and self.new and self.versions.old and self.versions.new):
-            return
-        texts = self.versions.old.text.split("\n"), self.versions.new.text.split("\n")
-        for name, old in self.old[0].definitions.items():
-            new = self.new[0].definitions.get(name)
-            if new and old.signature and old.body != new.body:
-                before, after = (
-                    hash_lines("\n".join(lines[each.line : each.end_line]))
-                    for lines, each in zip(texts, (old, new), strict=True)
-                )
-                if before - after:
-                    yield f"{self.old[0].module}.{name}", tuple(sorted(before - after)[:_MAX_LINES])
-
-    @property
-    def is_contract(self) -> bool:
-        """Whether others can import it, on both sides: it is no test, example or tool."""
-        return all(is_contract_path(each[1]) for each in (self.old, self.new) if each)
-
-
-def _list_texts(pairs: Iterable[_OutlinePair], side: Literal["old", "new"]) -> Iterator[ModuleText]:
-    for pair in pairs:
-        file, known = getattr(pair.versions, side), getattr(pair, side)
-        if file and known:
-            yield ModuleText(known[0], file.text)
+def _read(file: SourceFile | None, read: OutlineReader) -> ReadFile | None:
+    is_module = file is not None and not file.problem and name_module(file.path) is not None
+    outline = read(file.path, file.text) if file and is_module else None
+    return (file, outline) if file and outline else None
 
 
 def is_contract_path(path: str) -> bool:
@@ -137,31 +112,24 @@ def is_contract_path(path: str) -> bool:
     return _GENERATED.has_match(path) or not _OWN_USE.has_match(path)
 
 
-def _read(file: SourceFile | None, read: OutlineReader) -> tuple[ModuleOutline, str] | None:
-    if file is None or file.problem or name_module(file.path) is None:
-        return None
-    outline = read(file.path, file.text)
-    return (outline, file.path) if outline else None
+def _make_snapshot(own: Sequence[ReadFile], others: Iterable[ReadFile], load: OutlineLoader) -> Snapshot:
+    modules = {outline.module: outline for _, outline in own}
+    paths = {outline.module: file.path for file, outline in own}
+    return Snapshot(modules, paths, frozenset(outline.module for _, outline in others) - modules.keys(), load)
 
 
-def _make_snapshot(
-    own: Iterable[tuple[ModuleOutline, str] | None],
-    others: Iterable[tuple[ModuleOutline, str] | None],
-    load: OutlineLoader,
-) -> Snapshot:
-    known = [each for each in own if each]
-    modules = {outline.module: outline for outline, _ in known}
-    gone = frozenset(each[0].module for each in others if each) - modules.keys()
-    return Snapshot(modules, {outline.module: path for outline, path in known}, gone, load)
-
-
-def _list_renamed(pairs: Iterable[_OutlinePair]) -> dict[str, str]:
-    """Return the modules whose file has another path now."""
-    return {
-        each.old[0].module: each.new[0].module
-        for each in pairs
-        if each.old and each.new and each.old[0].module != each.new[0].module
-    }
+def _list_lost_lines(before: ReadFile, after: ReadFile) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the functions that have another body now, each with the lines that are gone from it."""
+    texts = before[0].text.split("\n"), after[0].text.split("\n")
+    for name, old in before[1].definitions.items():
+        new = after[1].definitions.get(name)
+        if new and old.signature and old.body != new.body:
+            own, others = (
+                hash_lines("\n".join(lines[each.line : each.end_line]))
+                for lines, each in zip(texts, (old, new), strict=True)
+            )
+            if own - others:
+                yield f"{before[1].module}.{name}", tuple(sorted(own - others)[:_MAX_LINES])
 
 
 class _Comparison:
@@ -169,41 +137,36 @@ class _Comparison:
 
     def __init__(self, before: Snapshot, after: Snapshot, renamed: Mapping[str, str]) -> None:
         self._before, self._after, self._renamed = before, after, renamed
-        self._matches = match_names(before, after)
-        self._moved = self._find_moved_modules(self._matches)
+        self._pairs, self._lost = match_names(before, after)
+        self._gone = frozenset(before.modules) & after.gone
+        self._moved = self._find_moved_modules()
 
     def list_changes(self) -> Iterator[ContractChange]:
         """Yield all changes: of modules, of names, and of what the names stand for."""
         yield from self._list_modules()
         yield from self._list_lost_names()
-        for pair in self._matches.pairs:
+        for pair in self._pairs:
             yield from self._describe_move(pair)
             if not pair.is_comparable:
                 continue
-            kinds = {pair.old.definition.kind, pair.new.definition.kind}
-            if len(kinds) > 1:
+            if pair.old.kind is not pair.new.kind:
                 yield from compare_kinds(pair, self._before, self._after)
                 continue
             yield from compare_definitions(pair.old, pair.new)
-            if kinds == {DefinitionKind.CLASS}:
+            if pair.old.kind is DefinitionKind.CLASS:
                 yield from ClassComparison(pair, self._before, self._after).list_changes()
 
     def list_unlisted(self) -> Iterator[ContractChange]:
         """Yield what modules only imported, and what classes had from a base that they lost."""
-        yield from list_lost_imports(self._before, self._after)
-        for pair in self._matches.pairs:
-            if pair.is_comparable and pair.old.definition.kind is DefinitionKind.CLASS:
+        yield from self._list_lost_imports()
+        for pair in self._pairs:
+            if pair.is_comparable and pair.old.kind is DefinitionKind.CLASS:
                 yield from ClassComparison(pair, self._before, self._after).list_lost_with_bases()
 
     def _list_modules(self) -> Iterator[ContractChange]:
-        for module in sorted(self._before.gone_on(self._after)):
-            if self._is_silent_loss(module):
-                continue
-            target = self._moved.get(module, "")
-            kind = ChangeKind.MOVED if target else ChangeKind.REMOVED
-            yield ContractChange(
-                ContractClass.MODULE, kind, module, module, target, module, 1, DiffSide.OLD, new_name=target
-            )
+        for module in sorted(self._gone):
+            if not self._is_silent_loss(module):
+                yield _make_loss(ContractClass.MODULE, module, self._moved.get(module, ""), module)
 
     def _is_silent_loss(self, module: str) -> bool:
         """Return whether a module without its file may be imported: unless one went with it and none came."""
@@ -213,15 +176,15 @@ class _Comparison:
         is_package = self._before.modules[module].is_package
         return is_package and not any(name.startswith(inner) for name in self._after.gone)
 
-    def _find_moved_modules(self, matches: Matches) -> dict[str, str]:
+    def _find_moved_modules(self) -> dict[str, str]:
         """Return the modules that are gone, each with the one that has most of its names."""
         targets: dict[str, Counter[str]] = defaultdict(Counter)
-        totals: Counter[str] = Counter(each.outline.module for each in matches.lost)
-        for pair in matches.pairs:
+        totals: Counter[str] = Counter(each.outline.module for each in self._lost)
+        for pair in self._pairs:
             totals[pair.old.outline.module] += 1
             targets[pair.old.outline.module][pair.new.outline.module] += 1
         moved = {}
-        for module in self._before.gone_on(self._after):
+        for module in self._gone:
             best = targets[module].most_common(1)
             if best and best[0][1] >= _MIN_MODULE_SHARE * totals[module]:
                 moved[module] = best[0][0]
@@ -230,23 +193,55 @@ class _Comparison:
         return moved
 
     def _list_lost_names(self) -> Iterator[ContractChange]:
-        for place in self._matches.lost:
+        for place in self._lost:
             module = place.outline.module
-            # the row of the module says it
-            if module in self._after.gone and module not in self._moved and not self._is_silent_loss(module):
-                continue
-            yield make_row(ChangeKind.REMOVED, place)
-        yield from list_lost_exports(self._before, self._after, self._matches)
+            # or the row of the module says it
+            if module not in self._after.gone or module in self._moved or self._is_silent_loss(module):
+                yield make_row(ChangeKind.REMOVED, place)
+        successors = {pair.old.name: pair.new.name for pair in self._pairs}
+        for outline in self._list_remaining():
+            for local, target in outline.imports.items() if outline.is_package else ():
+                is_own = target.partition(".")[0] == outline.module.partition(".")[0]
+                is_lost = is_own and self._after.lacks_name(outline.module, local)
+                if is_lost and (old := self._before.find_definition(target)):
+                    is_there = self._after.find_definition(old.name) is not None
+                    new_name = successors.get(old.name) or (old.name if is_there else "")
+                    row = _make_loss(CLASSES[old.kind], f"{outline.module}.{local}", new_name, outline.module)
+                    yield replace(row, old_signature=old.definition.signature)
+            for name in sorted(outline.dynamic - outline.definitions.keys() - outline.imports.keys()):
+                if self._lacks_dynamic(outline.module, name):
+                    function = outline.definitions.get(GETATTR)
+                    row = _make_loss(_guess_class(name), f"{outline.module}.{name}", "", outline.module)
+                    yield replace(row, line=function.line if function else 1)
+
+    def _list_remaining(self) -> list[ModuleOutline]:
+        """Return the modules, as they were, that are there after the merge."""
+        return [outline for name, outline in self._before.modules.items() if name in self._after.modules]
+
+    def _lacks_dynamic(self, module: str, name: str) -> bool:
+        """Return whether a name that a module's ``__getattr__`` gave before is no longer among those it gives."""
+        outline = self._after.modules[module]
+        if outline.stars or name in outline.definitions or name in outline.imports:
+            return False
+        return name not in outline.dynamic and (bool(outline.dynamic) or not outline.has_getattr)
+
+    def _list_lost_imports(self) -> Iterator[ContractChange]:
+        """Yield the names that modules, which are no packages, imported and do not have any more."""
+        for outline in self._list_remaining():
+            for local, target in outline.imports.items() if not outline.is_package else ():
+                is_own = local in outline.typing_only or local in outline.definitions
+                if not is_own and self._after.lacks_name(outline.module, local):
+                    source, _, last = target.rpartition(".")
+                    new_name = target if not source or not self._after.lacks_name(source, last) else ""
+                    yield _make_loss(_guess_class(local), f"{outline.module}.{local}", new_name, outline.module)
 
     def _describe_move(self, pair: Pair) -> Iterator[ContractChange]:
         """Yield the row of a name that stands elsewhere, unless the row of its module says so."""
         old, new = pair.old, pair.new
         if old.name == new.name:
             return
-        if (
-            old.definition.name == new.definition.name
-            and self._moved.get(old.outline.module) == new.outline.module
-        ):
+        is_same = old.definition.name == new.definition.name
+        if is_same and self._moved.get(old.outline.module) == new.outline.module:
             return
         is_renamed = old.outline.module == new.outline.module
         kind = ChangeKind.RENAMED if is_renamed else ChangeKind.MOVED
@@ -258,6 +253,39 @@ class _Comparison:
         """Return whether the module that had a definition still calls it by its name."""
         outline = self._after.get_module(old.outline.module)
         return outline is not None and any(call.name == old.definition.name for call in outline.calls)
+
+
+def _make_loss(subject: ContractClass, name: str, new_name: str, module: str) -> ContractChange:
+    """Return the row of a name that a module does not define itself: it is gone, or has moved."""
+    kind = ChangeKind.MOVED if new_name else ChangeKind.REMOVED
+    return ContractChange(subject, kind, name, name, new_name, module, 1, DiffSide.OLD, new_name=new_name)
+
+
+def _guess_class(name: str) -> ContractClass:
+    if name.upper() == name:
+        return ContractClass.CONSTANT
+    return ContractClass.CLASS if name.lstrip("_")[:1].isupper() else ContractClass.FUNCTION
+
+
+def _list_deprecated(before: Iterable[ReadFile], after: Iterable[ReadFile]) -> Iterator[ContractChange]:
+    """Yield what is deprecated after a merge and was not before, also where it stood elsewhere."""
+    known = {_get_key(each) for file, _ in before for each in list_deprecations(file.text)}
+    for file, outline in after:
+        for each in list_deprecations(file.text):
+            if _get_key(each) not in known:
+                known.add(_get_key(each))
+                definition = outline.definitions.get(each.name) if each.name != GETATTR else None
+                module = ContractClass.MODULE, ChangeKind.DEPRECATED, outline.module, outline.module, ""
+                row = ContractChange(*module, outline.module, each.line)
+                if definition:
+                    row = make_row(ChangeKind.DEPRECATED, Place(outline, definition))
+                    row = replace(row, before=row.after, line=each.line)
+                message = each.message or row.after
+                yield replace(row, after=message, deadline=read_deadline(each.message))
+
+
+def _get_key(deprecation: Deprecation) -> tuple[str, str]:
+    return deprecation.name.rpartition(".")[2], deprecation.message
 
 
 def _fill_path(change: ContractChange, before: Snapshot, after: Snapshot) -> ContractChange:

@@ -32,6 +32,34 @@ class Presence(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A definition, and the module that it stands in."""
+
+    outline: ModuleOutline
+    definition: Definition
+
+    @property
+    def name(self) -> str:
+        return f"{self.outline.module}.{self.definition.name}"
+
+    @property
+    def last_name(self) -> str:
+        return self.definition.name.rpartition(".")[2]
+
+    @property
+    def kind(self) -> DefinitionKind:
+        return self.definition.kind
+
+    @property
+    def members(self) -> Mapping[str, Definition]:
+        return self.outline.list_members(self.definition.name)
+
+    @property
+    def length(self) -> int:
+        return self.definition.end_line - self.definition.line
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """Where a name leads: the full name of its definition, if it is known."""
 
@@ -69,36 +97,34 @@ class Snapshot:
         is_imported = outline is not None and name in outline.imports and name not in outline.typing_only
         return not is_imported and self.find_name(module, name).presence is Presence.ABSENT
 
-    def find_definition(self, full_name: str) -> tuple[ModuleOutline, Definition] | None:
+    def find_definition(self, full_name: str) -> Place | None:
         parts = full_name.split(".")
         for length in range(min(len(parts) - 1, 20), 0, -1):
             outline = self.get_module(".".join(parts[:length]))
             if outline:
                 definition = outline.definitions.get(".".join(parts[length:]))
-                return (outline, definition) if definition else self._follow(outline, parts[length:])
+                return Place(outline, definition) if definition else self._follow(outline, parts[length:])
         return None
 
     def find_inherited(self, owner: str, member: str, *, is_method: bool = True) -> Lookup:
         own = self.find_definition(owner)
-        unknown = own is not None and own[0].may_give(own[1].name, is_method=is_method)
-        for ancestor, definition in self._walk_ancestors(owner):
-            if definition is None:
-                unknown = unknown or _may_define(ancestor, owner, member)
+        unknown = own is not None and own.outline.may_give(own.definition.name, is_method=is_method)
+        for name, base in self._walk_ancestors(owner):
+            if base is None:
+                unknown = unknown or _may_define(name, owner, member)
                 continue
-            outline, class_outline = definition
-            if member in outline.list_members(class_outline.name):
-                return Lookup(Presence.PRESENT, f"{outline.module}.{class_outline.name}.{member}")
-            unknown = unknown or outline.may_give(class_outline.name, is_method=is_method)
+            if member in base.members:
+                return Lookup(Presence.PRESENT, f"{base.name}.{member}")
+            unknown = unknown or base.outline.may_give(base.definition.name, is_method=is_method)
         return Lookup(Presence.UNKNOWN if unknown else Presence.ABSENT)
 
     def find_constructor(self, name: str, steps: int = _MAX_STEPS) -> tuple[Signature, int] | None:
         """Return the signature that makes an object of a class, and its line; None if that is not known."""
-        match = self.find_definition(name) if steps else None
-        if match is None or match[1].kind is not DefinitionKind.CLASS:
+        place = self.find_definition(name) if steps else None
+        if place is None or place.kind is not DefinitionKind.CLASS:
             return None
-        outline, definition = match
-        members = outline.list_members(definition.name)
-        own = members.get("__init__") or members.get("__new__")
+        definition = place.definition
+        own = place.members.get("__init__") or place.members.get("__new__")
         if own and own.signature and own.signature.parameters:
             return replace(own.signature, parameters=(_SELF, *own.signature.parameters[1:])), own.line
         if own:
@@ -120,10 +146,10 @@ class Snapshot:
 
     def _collect_fields(self, name: str, steps: int) -> dict[str, Parameter]:
         """Return the fields of a class: those of its bases, then its own, which keep the place of others."""
-        match = self.find_definition(name) if steps else None
-        if match is None:
+        place = self.find_definition(name) if steps else None
+        if place is None:
             return {}
-        definition, fields = match[1], {}
+        definition, fields = place.definition, {}
         for base in reversed(definition.bases):
             fields.update(self._collect_fields(base, steps - 1))
         is_decorated = any(each.rpartition(".")[2] in DECORATORS for each in definition.decorators)
@@ -131,24 +157,24 @@ class Snapshot:
             fields.update({each.name: each for each in definition.signature.parameters[1:]})
         return fields
 
-    def _walk_ancestors(self, owner: str) -> Iterator[tuple[str, tuple[ModuleOutline, Definition] | None]]:
+    def _walk_ancestors(self, owner: str) -> Iterator[tuple[str, Place | None]]:
         waiting, seen = [owner], {owner}
         while waiting and len(seen) < _MAX_ANCESTORS:
             name = waiting.pop(0)
-            definition = self.find_definition(name)
+            place = self.find_definition(name)
             if name != owner:
-                yield name, definition
-            for base in definition[1].bases if definition else ():
+                yield name, place
+            for base in place.definition.bases if place else ():
                 if base not in seen:
                     seen.add(base)
                     waiting.append(base)
 
-    def _follow(self, outline: ModuleOutline, parts: list[str]) -> tuple[ModuleOutline, Definition] | None:
+    def _follow(self, outline: ModuleOutline, parts: list[str]) -> Place | None:
         lookup = self.find_name(outline.module, parts[0])
         module, _, name = lookup.name.rpartition(".")
         target = self.get_module(module) if lookup.presence is Presence.PRESENT and module else None
         definition = target.definitions.get(".".join([name, *parts[1:]])) if target else None
-        return (target, definition) if target and definition else None
+        return Place(target, definition) if target and definition else None
 
     def _find(self, module: str, name: str, steps: int) -> Lookup:
         full_name = f"{module}.{name}"
