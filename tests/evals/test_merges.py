@@ -17,10 +17,14 @@ def test_the_earliest_says_since_when_it_is_known() -> None:
     pulls = [pull(n, merged_at=NOON + timedelta(hours=n)) for n in range(1, 7)]
     outcomes = label_outcomes(pulls, [Revert(1, 5), Revert(1, 4), Revert(2, 6)], [Repair(1, 3), Repair(3, 4)])
     assert outcomes == {
-        1: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=3)),
-        2: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=6)),
-        3: LabelledOutcome(frozenset({"H"}), NOON + timedelta(hours=4)),
+        1: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=3), list_events(3, 4, 5)),
+        2: LabelledOutcome(frozenset({"R", "H"}), NOON + timedelta(hours=6), list_events(6)),
+        3: LabelledOutcome(frozenset({"H"}), NOON + timedelta(hours=4), list_events(4)),
     }
+
+
+def list_events(*numbers: int) -> tuple[tuple[datetime, int], ...]:
+    return tuple((NOON + timedelta(hours=number), number) for number in numbers)
 
 
 @pytest.mark.parametrize(
