@@ -138,7 +138,6 @@ def format_profile_yaml(profile: Profile) -> str:
 def _format_marks(use: Use) -> str:
     marks: Iterable[tuple[str, bool]] = (
         ("guarded", use.is_guarded),
-        ("a guess", use.is_guess),
         ("in a test", use.is_test),
     )
     words = ", ".join(word for word, holds in marks if holds)

@@ -16,7 +16,7 @@ from impact.python.module_names import is_python
 __all__ = ["SCAN_VERSION", "FileUses", "ScannedClass", "is_scanned", "is_test", "scan_file"]
 
 # what a cache of scans is keyed by: change it with what a scan finds
-SCAN_VERSION = 6
+SCAN_VERSION = 7
 _TEST_FOLDERS = frozenset("test tests testing e2e ut unittest unittests integration_tests".split())
 
 

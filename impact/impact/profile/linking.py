@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from impact.errors import attempt_all
 from impact.profile.models import PLAIN_KINDS, DerivedClass, Profile, Use, UseKind
-from impact.profile.symbols import ELEMENT, SUPER
+from impact.profile.symbols import SUPER
 from impact.profile.upstream import UpstreamIndex
 from impact.python.models import DefinitionKind
 from impact.python.module_names import get_owner
 
 # what a cache of linked profiles is keyed by: change it with what a link leads to
-LINK_VERSION = 1
+LINK_VERSION = 2
 # members that every class has; upstream defines them too, and nobody depends on that
 _COMMON_MEMBERS = frozenset("__repr__ __str__ __doc__ __module__ __slots__ __hash__ __dict__ __class__".split())
 # what is kept although upstream does not define it at this commit: it may be of another version
@@ -64,7 +64,8 @@ class _Linker:
 
     def link(self, use: Use) -> Iterator[Use]:
         """Yield a use with what it leads to upstream; nothing if it leads nowhere."""
-        if use.kind in PLAIN_KINDS or use.kind is UseKind.POSSIBLE_CALL:
+        is_name_alone = use.kind is UseKind.POSSIBLE_CALL or (use.kind is UseKind.NAMED and "." not in use.name)
+        if use.kind in PLAIN_KINDS or is_name_alone:
             yield use
         elif use.kind is UseKind.COPY:
             name = next((each for each in self._list_alike(use) if self._is_like(use.body, each)), None)
@@ -147,8 +148,8 @@ class _Linker:
 
 
 def _clean(name: str) -> str:
-    """Return a symbol as a name: without the parts that only say that an element was taken."""
-    return ".".join(part for part in name.split(".") if part not in {ELEMENT, SUPER})
+    """Return a symbol as a name: without the part that only says that a base is asked."""
+    return ".".join(part for part in name.split(".") if part != SUPER)
 
 
 def combine_links(now: Profile, earlier: Profile) -> Profile:

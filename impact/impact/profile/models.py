@@ -67,9 +67,9 @@ class Use:
     replacement, or the own fields of a class that is made. ``is_guarded``: an ``except ImportError``,
     ``hasattr``, ``getattr`` with a default or a version check stands around it. A POSSIBLE_CALL is on an object of
     unknown type: its name is that of the method alone, and before links are made, a call that may turn out to be
-    one has it as its definition; a replacement has the function of the team that it puts there. ``is_guess``: the
-    type of the object is only likely, as by the name of a variable. ``lines`` are hashes of the lines of a
-    function of the team's own.
+    one has it as its definition; a replacement has the function of the team that it puts there. A NAMED use
+    without a dot is a string that may be the name of a class. ``lines`` are hashes of the lines of a function of
+    the team's own.
     """
 
     kind: UseKind
@@ -84,7 +84,6 @@ class Use:
     body: str = ""
     lines: tuple[str, ...] = ()
     is_guarded: bool = False
-    is_guess: bool = False
     is_test: bool = False
 
 

@@ -52,6 +52,10 @@ def _list_uses(scan: FileUses, tree: TeamTree, classes: dict[str, DerivedClass])
         if use.kind in PLAIN_KINDS or (use.kind is UseKind.POSSIBLE_CALL and _is_possible(use, tree)):
             yield use
             continue
+        if use.kind is UseKind.NAMED and "." not in use.name:
+            if not tree.has_class(use.name):
+                yield use
+            continue
         name = use.name if use.kind is UseKind.COPY else tree.resolve(use.name)
         if name in classes and (made := _read_construction(use, name, tree)):
             yield made

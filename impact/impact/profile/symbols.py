@@ -1,21 +1,20 @@
 """Symbols: the dotted path by which a value was reached, from an imported name onward.
 
 ``vllm.config.VllmConfig.cache_config`` is what this attribute of a ``VllmConfig`` holds. A class, an instance of
-it and what a function returns have the same symbol, since only names matter. ``[T]`` is a container of ``T``, and
-the part ``[]`` an element of what its path holds.
+it and what a function returns have the same symbol, since only names matter. What containers hold, loops give and
+``isinstance`` tells is left to the type checker: reading it changed no verdict beside one.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from impact.python.parsing import parse_expression
 
 # longer paths are of generated code, or of code that is made to hurt
 _MAX_SYMBOL_LENGTH = 300
 MAX_ANNOTATION_LENGTH = 500
-ELEMENT = "[]"
 # stands for the instance seen as one of its base classes
 SUPER = "super()"
 
@@ -25,40 +24,12 @@ Lookup = Callable[[str], str | None]
 _WRAPPERS = frozenset(
     "Optional Annotated ClassVar Final Type type Union Required NotRequired ReadOnly InitVar".split()
 )
-_SEQUENCES = frozenset(
-    "list List set Set frozenset FrozenSet Sequence MutableSequence Iterable Iterator Collection deque Deque tuple"
-    " Tuple Generator AsyncGenerator AsyncIterator AsyncIterable KeysView ValuesView".split()
-)
-_MAPPINGS = frozenset("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict".split())
-# methods and functions of containers that give a container of the same elements, or an element
-_SAME_METHODS = frozenset("values items copy".split())
-_ELEMENT_METHODS = frozenset("get pop popleft popitem setdefault [] __getitem__".split())
-_ELEMENT_FUNCTIONS = frozenset("next min max".split())
-# functions that give what they take, or a container of the same elements
-_PASSING = frozenset(
-    "copy.copy copy.deepcopy copy deepcopy dataclasses.replace replace"
-    " list tuple set frozenset sorted reversed iter filter".split()
-)
-
-
-def is_container(symbol: str) -> bool:
-    """Return whether a symbol is that of a container whose elements are known."""
-    return symbol.startswith("[") and symbol.endswith("]")
 
 
 def follow_part(symbol: str | None, part: str) -> str | None:
-    """Return the symbol of an attribute or an element of a value; None if nothing is known of it."""
-    if symbol is None or len(symbol) + len(part) >= _MAX_SYMBOL_LENGTH:
-        return None
-    if not is_container(symbol):
-        return f"{symbol}.{part}"
-    if part in _SAME_METHODS:
-        return symbol
-    return symbol[1:-1] if part in _ELEMENT_METHODS else None
-
-
-def contain(symbol: str | None) -> str | None:
-    return f"[{symbol}]" if symbol is not None else None
+    """Return the symbol of an attribute of a value; None if nothing is known of it."""
+    is_known = symbol is not None and len(symbol) + len(part) < _MAX_SYMBOL_LENGTH
+    return f"{symbol}.{part}" if is_known else None
 
 
 def read_annotation(node: ast.expr | None, lookup: Lookup) -> str | None:
@@ -91,24 +62,16 @@ def name_expression(node: ast.expr) -> str:
     return ".".join((node.id, *reversed(parts))) if isinstance(node, ast.Name) else ""
 
 
-def _choose_known(nodes: tuple[ast.expr, ...], lookup: Lookup) -> str | None:
+def _choose_known(nodes: Sequence[ast.expr], lookup: Lookup) -> str | None:
     """Return the one known symbol of the parts of a union."""
     known = {symbol for node in nodes if (symbol := read_annotation(node, lookup)) is not None}
     return known.pop() if len(known) == 1 else None
 
 
 def _read_subscript(node: ast.Subscript, lookup: Lookup) -> str | None:
-    name = name_expression(node.value).rpartition(".")[2]
-    arguments = tuple(node.slice.elts) if isinstance(node.slice, ast.Tuple) else (node.slice,)
-    if not arguments:
-        return None
-    if name in _WRAPPERS:
-        return _choose_known(arguments, lookup)
-    if name in _MAPPINGS:
-        return contain(read_annotation(arguments[-1], lookup))
-    if name in _SEQUENCES:
-        return contain(_choose_known(arguments, lookup))
-    return read_annotation(node.value, lookup)
+    if name_expression(node.value).rpartition(".")[2] not in _WRAPPERS:
+        return read_annotation(node.value, lookup)
+    return _choose_known(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice], lookup)
 
 
 class ExpressionReader:
@@ -135,11 +98,6 @@ class ExpressionReader:
             return follow_part(self.read(node.value), node.attr)
         if isinstance(node, ast.Call):
             return self._read_call(node)
-        if isinstance(node, ast.Subscript):
-            inner = self.read(node.value)
-            return inner if isinstance(node.slice, ast.Slice) else follow_part(inner, ELEMENT)
-        if isinstance(node, ast.List | ast.Tuple | ast.Set):
-            return contain(self.read(node.elts[0])) if node.elts else None
         if isinstance(node, ast.Await | ast.NamedExpr | ast.Starred):
             return self.read(node.value)
         if isinstance(node, ast.IfExp):
@@ -152,22 +110,10 @@ class ExpressionReader:
         name = name_expression(node.func)
         if name == "super":
             return follow_part(self._lookup("self"), SUPER)
-        if name == "cast" or name.endswith(".cast"):
-            return read_annotation(node.args[0], self._lookup) if node.args else None
         if name == "getattr":
             attribute = get_string(node.args[1]) if len(node.args) > 1 else ""
             return follow_part(self.read(node.args[0]), attribute) if attribute.isidentifier() else None
-        if name in _PASSING or name in _ELEMENT_FUNCTIONS:
-            return self._read_argument(node, name)
         return self.read(node.func)
-
-    def _read_argument(self, node: ast.Call, name: str) -> str | None:
-        if not node.args:
-            return None
-        inner = self.read(node.args[-1] if name == "filter" else node.args[0])
-        if name in _PASSING:
-            return inner
-        return follow_part(inner, ELEMENT) if len(node.args) == 1 else None
 
 
 def get_string(node: ast.expr | None) -> str:

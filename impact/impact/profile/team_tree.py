@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from impact.profile.models import DerivedClass
 from impact.profile.scanned import FileUses, ScannedClass
-from impact.profile.symbols import SUPER, follow_part, is_container
+from impact.profile.symbols import SUPER, follow_part
 from impact.python.models import Signature
 
 T = TypeVar("T")
@@ -29,6 +29,7 @@ class TeamTree:
                 self._modules.setdefault(file.module, file)
             for each in file.classes:
                 self._classes.setdefault(each.name, each)
+        self._class_names = {each.rpartition(".")[2] for each in self._classes}
         self._methods = {method for each in self._classes.values() for method in each.methods}
         self._bases: dict[str, tuple[str, ...]] = {}
         self._lines: dict[str, tuple[ScannedClass, ...]] = {}
@@ -80,6 +81,9 @@ class TeamTree:
         """Return whether the team itself gives a member to a class before anyone reads it."""
         return any(member in each.methods or member in each.own for each in self.list_own_line(owner))
 
+    def has_class(self, name: str) -> bool:
+        return name in self._class_names
+
     def has_method(self, name: str) -> bool:
         return name in self._methods
 
@@ -125,7 +129,7 @@ class TeamTree:
         return symbol.partition(".")[0] in self.packages
 
     def _resolve(self, symbol: str | None, steps: int) -> str | None:
-        if symbol is None or is_container(symbol) or steps <= 0:
+        if symbol is None or steps <= 0:
             return None
         if self._is_upstream(symbol):
             return symbol

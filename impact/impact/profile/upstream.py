@@ -10,8 +10,6 @@ from impact.profile.symbols import (
     MAX_ANNOTATION_LENGTH,
     SUPER,
     ExpressionReader,
-    follow_part,
-    is_container,
     parse_annotation,
     read_annotation,
 )
@@ -118,7 +116,7 @@ class UpstreamIndex:
             return (place.full_name,)
         owner, _, member = symbol.rpartition(".")
         value = self.find_value(owner) if owner and member.isidentifier() else None
-        if value is None or is_container(value):
+        if value is None:
             return ()
         if self.find_class(value) is not None:
             return self.find_member(value, member)
@@ -126,23 +124,20 @@ class UpstreamIndex:
         return (place.full_name,) if place else ()
 
     def find_value(self, symbol: str, depth: int = _MAX_DEPTH) -> str | None:
-        """Return the class or module that a symbol leads to, or a container of one; None if it is unknown."""
+        """Return the class or module that a symbol leads to; None if it is unknown."""
         if symbol not in self._values:
             self._values[symbol] = None
             self._values[symbol] = self._find_value(symbol, depth)
         return self._values[symbol]
 
     def _find_value(self, symbol: str, depth: int) -> str | None:
-        if depth <= 0 or is_container(symbol):
-            return symbol if depth > 0 else None
+        if depth <= 0:
+            return None
         place = self.find_place(symbol)
         if place is not None and "." not in place.name:
             return self.find_class(symbol) or self._find_result(place, depth) if place.name else place.module
         owner, _, part = symbol.rpartition(".")
         value = self.find_value(owner, depth - 1) if owner else None
-        if value is not None and is_container(value):
-            inner = follow_part(value, part)
-            return self.find_value(inner, depth - 1) if inner else None
         if value is None or part == SUPER:
             return value
         # the first class that says what a member holds or returns

@@ -131,4 +131,4 @@ def _list_uses(entry: Deprecation, index: ProfileIndex) -> tuple[Use, ...]:
         uses = index.list_uses_within(entry.name)
     else:
         uses = index.list_plain_uses(entry.name) + index.list_field_uses(entry.subject, entry.name)
-    return tuple(sorted((use for use in uses if not use.is_guess), key=lambda use: (use.path, use.line)))
+    return tuple(sorted(uses, key=lambda use: (use.path, use.line)))

@@ -13,10 +13,6 @@ class TeamScheduler(Scheduler):
     def schedule(self, count=1, extra=None):
         self.own += 1
         self.blocks.allocate(None, count=2)
-        for request in self.waiting.values():
-            request.status = "old"
-        for request in self.running:
-            print(request.status)
         return self.config.cache_config.block_size
 
     def helper(self):
@@ -56,7 +52,6 @@ def test_values_are_followed_through_attributes_of_upstream() -> None:
     assert call.call is not None
     assert (call.call.positional, call.call.keywords) == (1, ("count",))
     assert call.name == "up.Scheduler.blocks.allocate"
-    assert "up.core.request.Request.status" in list_uses(profile, UseKind.SET)
     assert "up.config.CacheConfig.block_size" in list_uses(profile, UseKind.READ)
 
 

@@ -206,30 +206,6 @@ def test_a_report_has_what_touches_strongest_first_and_of_equals_the_newest() ->
     assert [each.number for each in touching if each.level is BREAKS][:2] == [7, 6]
 
 
-@check_rows(
-    {
-        "it calls upstream's": (UseKind.INHERITED, "ours.T.m", (), MAY_BREAK),
-        "it calls upstream's by the name of the class": (UseKind.CALL, "ours.T.m", (), MAY_BREAK),
-        "another method calls upstream's": (UseKind.INHERITED, "ours.T.other", (), BREAKS),
-        "a call elsewhere may be of ours": (
-            UseKind.INHERITED,
-            "ours.T.m",
-            (make_use(UseKind.CALL, "up.a.C.m", call="m()", line=30),),
-            BREAKS,
-        ),
-    }
-)
-def test_an_override_that_nobody_calls_any_more(
-    kind: UseKind, owner: str, others: tuple[Use, ...], level: TouchLevel
-) -> None:
-    override = replace(make_use(UseKind.OVERRIDE, "up.a.C.m", line=3), owner="ours.T")
-    call = replace(make_use(kind, "up.a.C.m", call="m()", line=4), owner=owner)
-    touches = judge(make_change(REMOVED, "up.a.C.m", METHOD), override, call, *others)
-    assert max(each.level for each in touches if call in each.uses) is level
-    # what has the same effect is one row
-    assert len(touches) == (1 if level is MAY_BREAK else 2)
-
-
 FIELD = ContractClass.CONFIGURATION
 SIGNATURE = ChangeKind.SIGNATURE
 

@@ -21,7 +21,7 @@ SIGNATURE = Signature((Parameter("x", ParameterKind.KEYWORD_ONLY, "1", "int"),),
 CALL = CallShape(1, ("block_size",), has_star=True)
 USES = (
     Use(UseKind.CALL, "engine.run", "a.py", 3, "run(1, block_size=2) # Größe", ("engine.core.run",), "f", CALL),
-    Use(UseKind.OVERRIDE, "engine.Core.step", "b.py", 9, signature=SIGNATURE, body="ab12", is_guess=True),
+    Use(UseKind.OVERRIDE, "engine.Core.step", "b.py", 9, signature=SIGNATURE, body="ab12"),
 )
 CLASSES = {"Mine": DerivedClass("Mine", "b.py", 8, ("engine.Core",), frozenset({"step", "stop"}))}
 PROFILE = Profile("ascend", ("engine",), "octo/plugin", "c0ffee", NOON, USES, CLASSES, 2)

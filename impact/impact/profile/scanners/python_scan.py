@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from impact.profile.models import UseKind
+from impact.profile.names import is_telling_class
 from impact.profile.scanned import FileText, FileUses, ScannedClass, UseCollector
 from impact.profile.scanners.patterns import VARIABLE, get_patterns
 from impact.profile.scanners.pins import is_build_script, list_pins
@@ -27,7 +27,6 @@ from impact.profile.scanners.settings import (
     read_named,
 )
 from impact.profile.symbols import (
-    ELEMENT,
     ExpressionReader,
     follow_part,
     get_string,
@@ -52,7 +51,6 @@ _FOREIGN = sys.stdlib_module_names | frozenset(
 )
 _OPS = "torch.ops."
 _ABSTRACT = frozenset("abstractmethod abstractproperty abstractclassmethod abstractstaticmethod".split())
-_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # parts of a chain of attributes and calls that are looked at
 _MAX_CHAIN = 12
 # a function that calls less has a shape that many have; names and nodes that are looked at
@@ -88,8 +86,6 @@ class _PythonScanner(ast.NodeVisitor):
         self.guards = self.fallbacks = 0
         self.stars: list[str] = []
         self.returns: dict[str, str] = {}
-        # what variables are called that hold instances of imported classes
-        self.instances: dict[str, str] = {}
         self.waiting: deque[tuple[FunctionNode, Scope, ScannedClass | None, int]] = deque()
         # into how many names the result of a call is taken apart
         self.unpacked: dict[ast.expr, int] = {}
@@ -132,7 +128,7 @@ class _PythonScanner(ast.NodeVisitor):
         self, kind: UseKind, node: ast.AST, symbol: str | None, *, is_guarded: bool = False, **extra: Any
     ) -> None:
         """Add a use, if the symbol may lead to upstream: by its own name, or through the team's own tree."""
-        if symbol is not None and symbol.partition(".")[0] not in _FOREIGN and not symbol.startswith("["):
+        if symbol is not None and symbol.partition(".")[0] not in _FOREIGN:
             root = _find_root(node, (ast.Attribute, ast.Call))
             is_guarded = is_guarded or self.guards > 0 or self.scope.find(root).is_guarded
             line = getattr(node, "lineno", 0)
@@ -155,7 +151,7 @@ class _PythonScanner(ast.NodeVisitor):
     def add_call(self, func: ast.expr, node: ast.expr, symbol: str | None, shape: CallShape) -> None:
         is_own = isinstance(func, ast.Attribute) and self.is_self(func.value)
         kind = UseKind.INHERITED if is_own else UseKind.CALL
-        self.add(kind, node, symbol, call=shape, is_guess=self.is_guess(func))
+        self.add(kind, node, symbol, call=shape)
 
     # --- what is known of expressions
 
@@ -170,9 +166,6 @@ class _PythonScanner(ast.NodeVisitor):
     def is_static(self, node: ast.expr) -> bool:
         """Return whether an expression is a chain of attributes that begins with an import."""
         return self.scope.find(name_expression(node).partition(".")[0]).is_import
-
-    def is_guess(self, node: ast.expr) -> bool:
-        return self.scope.find(_find_root(node, (ast.Attribute, ast.Call, ast.Subscript, ast.Await))).is_guess
 
     def is_self(self, node: ast.expr) -> bool:
         """Return whether an expression is the instance or the class that a method belongs to, or ``super()``."""
@@ -212,22 +205,13 @@ class _PythonScanner(ast.NodeVisitor):
         self.guards -= is_guarded
 
     def visit_If(self, node: ast.If) -> None:
-        """Visit both branches, each with its guard; learn types from ``isinstance``."""
+        """Visit both branches, each with its guard."""
         self.visit(node.test)
         guard = read_guard(node.test)
         with self.guard(guard.body):
-            self._learn_types(node.test)
             self.visit_all(node.body)
         with self.guard(guard.orelse):
             self.visit_all(node.orelse)
-
-    def _learn_types(self, test: ast.expr) -> None:
-        for part in test.values if isinstance(test, ast.BoolOp) else [test]:
-            match part:
-                case ast.Call(ast.Name("isinstance"), [subject, kind]) if not isinstance(kind, ast.Tuple):
-                    symbol = self.reader.read(kind)
-                    if isinstance(subject, ast.Name) and symbol:
-                        self.scope.bind(subject.id, symbol)
 
     def visit_IfExp(self, node: ast.IfExp) -> None:
         self.visit(node.test)
@@ -256,7 +240,7 @@ class _PythonScanner(ast.NodeVisitor):
 
     def visit_Lambda(self, node: ast.Lambda) -> None:
         with self.open_scope(self.scope.owner):
-            self._bind_parameters(node.args, {})
+            self._bind_parameters(node.args)
             self.visit(node.body)
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -316,7 +300,7 @@ class _PythonScanner(ast.NodeVisitor):
         is_method = self.body_class is not None
         parent = outer.parent if is_method and outer.parent else outer
         self.scope = Scope(f"{outer.owner}.{node.name}", parent, outer.instance)
-        self._bind_parameters(node.args, self.instances)
+        self._bind_parameters(node.args)
         if is_method:
             self.method = node.name
             first = [*node.args.posonlyargs, *node.args.args][:1]
@@ -325,12 +309,9 @@ class _PythonScanner(ast.NodeVisitor):
         self.visit_all(node.body)
         self.scope, self.method = outer, outer_method
 
-    def _bind_parameters(self, args: ast.arguments, guesses: dict[str, str]) -> None:
-        """Bind parameters by their annotations, or by the classes that they are called after."""
+    def _bind_parameters(self, args: ast.arguments) -> None:
         for each in (*args.posonlyargs, *args.args, *args.kwonlyargs):
-            symbol = self.read_annotation(each.annotation)
-            guess = guesses.get(each.arg) if each.annotation is None else None
-            self.scope.bind(each.arg, symbol or guess, is_guess=guess is not None)
+            self.scope.bind(each.arg, self.read_annotation(each.annotation))
         for rest in filter(None, (args.vararg, args.kwarg)):
             self.scope.bind(rest.arg, None)
 
@@ -350,7 +331,6 @@ class _PythonScanner(ast.NodeVisitor):
             # what is tried first is what runs with the head of upstream, not what a handler falls back to
             elif not self.is_fallback(local):
                 self.scope.bind(local, symbol, is_import=True, is_guarded=self.guards > 0)
-                self.instances.setdefault(_name_instance(local), symbol)
             # ``import a.b`` needs all of it, and binds ``a``
             needed = alias.name if isinstance(node, ast.Import) else symbol
             if needed.partition(".")[0] in self.file.packages:
@@ -383,14 +363,14 @@ class _PythonScanner(ast.NodeVisitor):
 
     def visit_For(self, node: ast.For | ast.AsyncFor) -> None:
         self.visit(node.iter)
-        self._bind_loop(node)
+        self.assign(node.target, None, None)
         self.visit_all([*node.body, *node.orelse])
 
     visit_AsyncFor = visit_For
 
     def visit_comprehension(self, node: ast.comprehension) -> None:
         self.visit(node.iter)
-        self._bind_loop(node)
+        self.assign(node.target, None, None)
         self.visit_all(node.ifs)
 
     def visit_ListComp(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
@@ -400,24 +380,6 @@ class _PythonScanner(ast.NodeVisitor):
             self.visit_all([*node.generators, *elements])
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
-
-    def _bind_loop(self, node: ast.For | ast.AsyncFor | ast.comprehension) -> None:
-        """Bind the variables of a loop to the elements; of pairs the second one."""
-        source, target = node.iter, node.target
-        arguments = source.args if isinstance(source, ast.Call) else []
-        name = name_expression(source.func) if isinstance(source, ast.Call) else ""
-        if name == "zip" and isinstance(target, ast.Tuple):
-            for each, argument in zip(target.elts, arguments, strict=False):
-                self.assign(each, None, follow_part(self.reader.read(argument), ELEMENT))
-            return
-        values = arguments[0] if name == "enumerate" and arguments else source
-        symbol = follow_part(self.reader.read(values), ELEMENT)
-        gives_pairs = name == "enumerate" or name.endswith(".items")
-        if gives_pairs and isinstance(target, ast.Tuple) and len(target.elts) == 2:
-            self.assign(target.elts[0], None, None)
-            self.assign(target.elts[1], None, symbol)
-        else:
-            self.assign(target, None, None if name.endswith((".items", "enumerate")) else symbol)
 
     def assign(self, target: ast.expr, value: ast.expr | None, symbol: str | None) -> None:
         """Bind a name, or note that an attribute is set or replaced."""
@@ -443,7 +405,7 @@ class _PythonScanner(ast.NodeVisitor):
         if value is not None and symbol and self.is_static(value):
             scope.bind(name, symbol, is_import=True)
         else:
-            scope.bind(name, symbol, is_guess=value is not None and self.is_guess(value))
+            scope.bind(name, symbol)
         if owner := self.body_class:
             owner.own.add(name)
             owner.members[name] = symbol or ""
@@ -481,7 +443,6 @@ class _PythonScanner(ast.NodeVisitor):
 
     def _add_instance_patch(self, node: ast.expr, symbol: str | None, value: ast.expr | None) -> None:
         """Note that an attribute of an object is set, which replaces a method if it is set to a function."""
-        is_guess = self.is_guess(node)
         is_bound = isinstance(value, ast.Call) and name_expression(value.func).endswith("MethodType")
         inner = value.args[0] if isinstance(value, ast.Call) and is_bound and value.args else value
         function = self._find_function(inner) if isinstance(inner, ast.Name) else None
@@ -489,9 +450,9 @@ class _PythonScanner(ast.NodeVisitor):
             # a plain function gets no ``self`` there
             signature = replace(self._read_signature(function), is_static=not is_bound)
             body = self._hash_body(function)
-            self.add(UseKind.PATCH, node, symbol, signature=signature, body=body, is_guess=is_guess)
+            self.add(UseKind.PATCH, node, symbol, signature=signature, body=body)
         else:
-            self.add(UseKind.SET, node, symbol, is_guess=is_guess)
+            self.add(UseKind.SET, node, symbol)
 
     def _scan_setattr(self, node: ast.Call) -> None:
         """Note ``setattr(x, "name", value)``, ``monkeypatch.setattr(…)`` and ``patch.object(x, "name")``."""
@@ -565,7 +526,7 @@ class _PythonScanner(ast.NodeVisitor):
             is_guarded = len(node.args) > 2 or name_expression(node.func) == "hasattr"
             kind = UseKind.INHERITED if self.is_self(node.args[0]) else UseKind.READ
             symbol = follow_part(self.reader.read(node.args[0]), name)
-            self.add(kind, node, symbol, is_guarded=is_guarded, is_guess=self.is_guess(node.args[0]))
+            self.add(kind, node, symbol, is_guarded=is_guarded)
 
     def _note_base_constructor(self, func: ast.Attribute) -> None:
         owner = self.class_
@@ -576,7 +537,7 @@ class _PythonScanner(ast.NodeVisitor):
         kind = UseKind.INHERITED if self.is_self(node.value) else UseKind.READ
         symbol = self.reader.read(node)
         self.add_op(node, node)
-        self.add(kind, node, symbol, is_guess=self.is_guess(node))
+        self.add(kind, node, symbol)
         owner, _, name = (symbol or "").rpartition(".")
         if owner.endswith(".envs") and VARIABLE.fullmatch(name):
             self.add_settings(list_variable(node, name))
@@ -596,6 +557,9 @@ class _PythonScanner(ast.NodeVisitor):
             self.add(named[0], node, named[1])
         elif named:
             self.add_settings([(named[0], node, named[1])])
+        elif is_telling_class(node.value):
+            # a registry may make an object of it
+            self.add(UseKind.NAMED, node, node.value)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
         if name_expression(node.value).endswith("environ"):
@@ -620,11 +584,6 @@ def _find_root(node: ast.AST, steps: tuple[type, ...]) -> str:
             break
         node = node.func if isinstance(node, ast.Call) else getattr(node, "value", node)
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _name_instance(class_name: str) -> str:
-    """Return what a variable for an instance of a class is called: ``VllmConfig`` gives ``vllm_config``."""
-    return _CAPITAL.sub("_", class_name).lower() if len(class_name) < 100 else ""
 
 
 def _sketch_function(node: FunctionNode) -> str:

@@ -20,12 +20,11 @@ _MAX_NODES = 60
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What a name stands for. ``is_guess``: only likely; ``is_guarded``: an import that may fail."""
+    """What a name stands for. ``is_guarded``: an import that may fail."""
 
     symbol: str | None = None
     function: FunctionNode | None = None
     is_import: bool = False
-    is_guess: bool = False
     is_guarded: bool = False
 
 
@@ -58,12 +57,11 @@ class Scope:
         *,
         function: FunctionNode | None = None,
         is_import: bool = False,
-        is_guess: bool = False,
         is_guarded: bool = False,
     ) -> None:
         # what is bound again is mostly the function still, as in ``f = decorate(f)``
         function = function or self.names.get(name, _UNKNOWN).function
-        self.names[name] = Binding(symbol, function, is_import, is_guess, is_guarded)
+        self.names[name] = Binding(symbol, function, is_import, is_guarded)
 
 
 class Guard(NamedTuple):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 
 from impact.contract.breaking import describe_default, describe_loss
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
@@ -28,13 +29,23 @@ _NAMING_KINDS = frozenset({UseKind.IMPORT, UseKind.SUBCLASS, UseKind.NAMED, UseK
 
 def judge_lost_name(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Verdict]:
     if change.subject in _MEMBERS:
-        uses = (*index.list_uses(change.name), *list_possible_calls(change, contract, index))
-        dead = _find_dead_code(change, uses)
-        for use in uses:
-            yield _judge_member(change, use, is_dead=(use.path, use.owner) in dead)
+        for use in (*index.list_uses(change.name), *list_possible_calls(change, contract, index)):
+            yield _judge_member(change, use)
         return
     for use in index.list_uses_within(change.name):
         yield _judge_name(change, use)
+    if _is_unregistered(change, contract):
+        for use in index.list_uses(change.name.rpartition(".")[2]):
+            yield Verdict(use, TouchLevel.BREAKS, 0.8, f"{quote_name(change)} {describe_loss(change)}")
+
+
+def _is_unregistered(change: ContractChange, contract: MergeContract) -> bool:
+    """Return whether upstream named a class in strings of its own, as registries do, and no longer does."""
+    quoted = re.compile(rf"""["']{re.escape(change.name.rpartition(".")[2])}["']""")
+    lines = contract.migrations.get(change.name, ()) if change.subject is ContractClass.CLASS else ()
+    return not change.is_importable and any(
+        quoted.search(each.before) and not quoted.search(each.after) for each in lines
+    )
 
 
 def _judge_name(change: ContractChange, use: Use) -> Verdict:
@@ -58,21 +69,13 @@ def _is_named_directly(change: ContractChange, use: Use) -> bool:
     return use.name == change.name or use.name.startswith(f"{change.name}.")
 
 
-def _find_dead_code(change: ContractChange, uses: Iterable[Use]) -> set[tuple[str, str]]:
-    """Return the team's own versions of a method, by file and name, if nothing but they themselves calls it."""
-    member = change.name.rpartition(".")[2]
-    own = {(use.path, f"{use.owner}.{member}") for use in uses if use.kind is UseKind.OVERRIDE}
-    others = (use for use in uses if use.kind in _CALLS and (use.path, use.owner) not in own)
-    return set() if any(others) else own
-
-
-def _judge_member(change: ContractChange, use: Use, *, is_dead: bool) -> Verdict:
+def _judge_member(change: ContractChange, use: Use) -> Verdict:
     lost = f"{quote_name(change)} {describe_loss(change)}"
     if change.is_importable:
         return Verdict(use, TouchLevel.TOUCHES, 0.15, f"{lost}; the old name still works")
     if use.kind is UseKind.SET:
         return Verdict(use, TouchLevel.TOUCHES, 0.3, f"{lost}: nothing upstream reads it")
-    if use.kind in _OWN_DEFINITIONS or is_dead:
+    if use.kind in _OWN_DEFINITIONS:
         return Verdict(use, TouchLevel.MAY_BREAK, 0.6, f"{lost}: upstream no longer calls this")
     return Verdict(use, TouchLevel.BREAKS, 0.9, lost)
 

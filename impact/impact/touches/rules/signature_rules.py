@@ -233,8 +233,6 @@ def _judge_replacement(
         return Verdict(use, TouchLevel.BREAKS, 0.85, reason)
     if reason:
         return Verdict(use, TouchLevel.MAY_BREAK, 0.5, reason)
-    if extra := _find_unknown_parameter(old, new, own):
-        return Verdict(use, TouchLevel.MAY_BREAK, 0.5, f"upstream may pass `{extra}`, which this does not accept")
     return judge_lost_lines(change, use, contract) or Verdict(use, TouchLevel.TOUCHES, 0.25, changed)
 
 
@@ -253,8 +251,6 @@ def _find_failing_call(
             is_new = not {each.name for each in old.parameters}.issuperset(shape.keywords)
             if is_new or not _is_member(change) or is_telling_method(get_called_name(change)):
                 return reason, True
-    if refused := _find_refused_parameter(old, new, own):
-        return _describe(_OWN_REFUSALS, BindingProblem(ProblemKind.UNKNOWN, refused)), True
     problem = find_binding_problem(own, _build_least_call(new))
     if problem and can_bind(own, _build_least_call(old)):
         return _describe(_OWN_REFUSALS, problem), True
@@ -266,26 +262,6 @@ def _build_least_call(signature: Signature) -> CallShape:
     positional = sum(each.kind is ParameterKind.POSITIONAL_ONLY for each in required)
     names = tuple(each.name for each in required if each.kind is not ParameterKind.POSITIONAL_ONLY)
     return CallShape(positional, names)
-
-
-def _find_refused_parameter(old: Signature, new: Signature, own: Signature) -> str:
-    """Return a parameter that upstream has to pass from now on, and that the team's function does not take."""
-    before = {each.name for each in old.parameters}
-    added = [each for each in list_required(new) if each.name not in before]
-    if any(each.kind is ParameterKind.KEYWORDS for each in own.parameters) or not added:
-        return ""
-    # another name in the same place takes what is passed by position
-    fits = len(_list_positional(own)) >= len(_list_positional(new)) and len(old.parameters) >= len(new.parameters)
-    known = {each.name for each in own.parameters}
-    return "" if fits else next((each.name for each in added if each.name not in known), "")
-
-
-def _find_unknown_parameter(old: Signature, new: Signature, own: Signature) -> str:
-    """Return a parameter that is new upstream and that the team's function does not take, empty for none."""
-    if any(each.kind is ParameterKind.KEYWORDS for each in own.parameters):
-        return ""
-    known = {each.name for each in (*old.parameters, *own.parameters)}
-    return next((each.name for each in new.parameters if each.name not in known), "")
 
 
 def _judge_mention(owner: str, use: Use, old: Signature, new: Signature) -> Verdict:

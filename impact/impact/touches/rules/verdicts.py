@@ -13,7 +13,7 @@ from impact.touches.profile_index import ProfileIndex
 _READS = frozenset({UseKind.CALL, UseKind.INHERITED, UseKind.READ})
 # how much less certain a pair is than its rule: a guard may catch the change, the type may be another one, and
 # what fails in a test is seen there
-_GUARD_FACTOR, _GUESS_FACTOR, _TEST_FACTOR = 0.5, 0.4, 0.8
+_GUARD_FACTOR, _TEST_FACTOR = 0.5, 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ Rule = Callable[[ContractChange, MergeContract, ProfileIndex], Iterator[Verdict]
 
 
 def qualify_verdict(change: ContractChange, verdict: Verdict) -> Verdict:
-    """Return a verdict with what its use leaves open: a nearer class, a guard, a guess, or a test."""
+    """Return a verdict with what its use leaves open: a nearer class, a guard, or a test."""
     use, level, weight = verdict.use, verdict.level, verdict.weight
     if _is_hidden(change, use):
         level = TouchLevel.NO
@@ -57,8 +57,6 @@ def qualify_verdict(change: ContractChange, verdict: Verdict) -> Verdict:
         level, weight = min(level, TouchLevel.MAY_BREAK), weight * _GUARD_FACTOR
     if use.is_guarded:
         level, weight = min(level, TouchLevel.MAY_BREAK), weight * _GUARD_FACTOR
-    if use.is_guess:
-        level, weight = min(level, TouchLevel.TOUCHES), weight * _GUESS_FACTOR
     if use.is_test:
         weight *= _TEST_FACTOR
     return replace(verdict, level=level, weight=weight)
