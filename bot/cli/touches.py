@@ -62,6 +62,8 @@ from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import build_upgrade_plan
 
 _AUTO, _WEEKS = "auto", "weeks"
+# checks at the same time, with 230 MB each
+_CHECKS = min(2, os.cpu_count() or 1)
 _CHECKER = "Have a type checker judge beside the rules, where"
 _checker_option = partial(click.option, "--checker/--no-checker", "has_checker", default=True, show_default=True)
 _EVALUATE_EXAMPLE = (
@@ -253,7 +255,9 @@ def upgrade_command(
         if has_checker and Path(profile_text).is_dir():
             with open_clone_trees(Path(profile_text)) as team:
                 files = read_tree(team, profile.commit)
-                checked = check_line(trees, files, packages, way.commits, way.contracts, {}, kept)
+                checked = check_line(
+                    trees, files, packages, way.commits, way.contracts, {}, kept, processes=_CHECKS
+                )
         plan = build_upgrade_plan(way, index, checked)
     text = (
         f"{terminal.format_json(describe_plan(plan))}\n" if for_scripts else render_upgrade(plan, way.url, start)

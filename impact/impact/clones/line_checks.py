@@ -14,11 +14,14 @@ import shutil
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, pairwise
 from pathlib import Path
+from threading import Lock
+from typing import Any, TypeVar
 
 from impact.checker.diagnostics import (
     CheckedMerges,
@@ -42,6 +45,7 @@ from impact.python.parsing import parse_source
 from impact.source.models import SourceFile, SourceProblem
 from impact.source.trees import BlobVersion
 
+Value = TypeVar("Value")
 # files of one side, and characters of what is written; vLLM has 1,000 in its package, and 20 million characters
 _MAX_FILES, _MAX_SIZE = 12_000, 200_000_000
 # bytes of the name of a file or folder that each disk takes
@@ -49,6 +53,8 @@ _MAX_NAME = 200
 # changes after which nothing fails for a checker that did not before
 _HARMLESS = frozenset({ChangeKind.ADDED, ChangeKind.BEHAVIOUR, ChangeKind.DEFAULT, ChangeKind.DEPRECATED})
 _SUBJECTS = PYTHON_CLASSES | {ContractClass.CONFIGURATION}
+# places of a line: what fails at the second and not so at the first, each with those that may have begun it
+_Span = tuple[int, int, list[tuple[Diagnostic, Sequence[int]]]]
 # merges that change a name with the same last part, for it to say something
 _MOST_SUSPECTS = 3
 _GETATTR = "__getattr__"
@@ -66,6 +72,7 @@ def check_line(
     kept: KeptReadings | None = None,
     folder: Path | None = None,
     until: float = math.inf,
+    processes: int = 1,
 ) -> CheckedMerges:
     """Return what fails at the last commit of a line and not at its first, and what of doubted merges does.
 
@@ -81,9 +88,10 @@ def check_line(
         kept: what was kept of earlier checks.
         folder: where files are written, in a folder that is removed at the end; else the system's.
         until: when the last check has to be over, by ``time.monotonic``.
+        processes: checks at the same time, each with a folder of its own and 230 MB of memory.
     """
     try:
-        with CheckedStates(upstream, team, packages, kept, folder, until) as states:
+        with CheckedStates(upstream, team, packages, kept, folder, until, processes) as states:
             return states.check_line(line, contracts, doubts)
     except CheckerFailed as error:
         return CheckedMerges(alone=str(error))
@@ -93,6 +101,26 @@ def list_commits(merges: Iterable[CloneMerge]) -> list[str]:
     """Return the line of some merges, in order: each after the commit before it."""
     steps = (sha for merge in merges for sha in (merge.parent, merge.commit.sha) if sha)
     return list(dict.fromkeys(steps))
+
+
+@dataclass(eq=False, slots=True)
+class _WrittenTrees:
+    """A folder with both trees: what is written of upstream, what of it can't be read, and the sizes of all."""
+
+    folder: Path
+    at: dict[str, BlobVersion] = field(default_factory=dict)
+    unread: set[str] = field(default_factory=set)
+    sizes: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+
+    def write(self, place: str, text: str) -> None:
+        self.size += len(text) - self.sizes.get(place, 0)
+        self.sizes[place] = len(text)
+        if self.size > _MAX_SIZE:
+            raise CheckerFailed("the trees are larger than what is checked")
+        file = self.folder / place
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8", errors="replace", newline="")
 
 
 class CheckedStates:
@@ -109,6 +137,7 @@ class CheckedStates:
         kept: KeptReadings | None = None,
         folder: Path | None = None,
         until: float = math.inf,
+        processes: int = 1,
     ) -> None:
         self._parent, self._until = folder, until
         self._program = find_program()
@@ -121,19 +150,22 @@ class CheckedStates:
         self._name = _hash_all(REQUEST, *sorted(packages), "", *places)
         self._names: dict[str, str] = {}
         self._states: dict[str, CheckedState] = {}
-        self._folder: Path | None = None
-        # what is written of upstream, what of it can't be read, and whether that is so the next time, too
-        self._at: dict[str, BlobVersion] = {}
-        self._unread, self._is_lasting = set[str](), True
-        self._sizes: dict[str, int] = {}
-        self._size, self._checks = 0, 0
+        # whether what can't be read can't be the next time, too
+        self._is_lasting = True
+        self._checks: list[str] = []
+        self._pool = ThreadPoolExecutor(processes)
+        self._trees: list[_WrittenTrees] = []
+        self._free: list[_WrittenTrees | None] = [None] * processes
+        # upstream is read by one thread at a time
+        self._reading = Lock()
 
     def __enter__(self) -> CheckedStates:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._folder:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        self._pool.shutdown(cancel_futures=True)
+        for trees in self._trees:
+            shutil.rmtree(trees.folder, ignore_errors=True)
 
     def check_line(
         self,
@@ -144,18 +176,24 @@ class CheckedStates:
         """Return what fails at the last commit of a line and not at its first, or right after a doubted merge."""
         net, paths = self._find_net(line, contracts), frozenset(self._texts)
         findings = {commit: self._build_findings(each) for commit, each in net.items()}
-        looked: dict[str, frozenset[str]] = {}
+        steps = []
         for before, after in pairwise(line):
             told = {(each.use.path, at) for each in findings.get(after, ()) for at in each.lines}
             doubted = frozenset(path for path, at in doubts.get(after, ()) if (path, at) not in told) & paths
-            here = self._compare(before, after, doubted) if doubted else None
+            if doubted:
+                steps.append((before, after, doubted))
+        looked: dict[str, frozenset[str]] = {}
+        for (_, after, doubted), here in zip(steps, self._map(self._compare, steps), strict=True):
             if here is None:
                 continue
             looked[after] = doubted
             known = set(map(name_use, net.get(after, ())))
             if more := [each for each in here if name_use(each) not in known]:
                 findings[after] = (*findings.get(after, ()), *self._build_findings(more))
-        return CheckedMerges(findings, looked, paths, checks=self._checks)
+        return CheckedMerges(findings, looked, paths, checks=len(self._checks))
+
+    def _map(self, function: Callable[..., Value], arguments: Iterable[Sequence[Any]]) -> Iterator[Value]:
+        return self._pool.map(lambda each: function(*each), arguments)
 
     def _find_net(self, line: Sequence[str], contracts: Iterable[MergeContract]) -> NewByCommit:
         """Return what is new at the last commit of a line, by the commits that began it."""
@@ -163,43 +201,46 @@ class CheckedStates:
         known = self._kept.checked_lines.load([name]) if self._kept else {}
         if name in known:
             return known[name]
+        list(self._map(self._check, [(line[0], self._texts), (line[-1], self._texts)]))
         last = self._compare(line[0], line[-1], self._texts)
         if last is None:
             raise CheckerFailed("a file of upstream could be read at one end of the merges alone")
         suspects, begun = _find_suspects(line, contracts), defaultdict[int, list[Diagnostic]](list)
-        steps = [(each, _list_steps(suspects, self._build_finding(each))) for each in last]
-        for at, each in self._trace(line, 0, len(line) - 1, steps):
-            begun[at].append(each)
+        every: list[tuple[Diagnostic, Sequence[int]]]
+        every = [(each, _list_steps(suspects, self._build_finding(each))) for each in last]
+        spans: list[_Span] = [(0, len(line) - 1, every)]
+        while spans:
+            parts = []
+            for low, high, new in spans:
+                # one of its own steps, if one is in between
+                every = [
+                    (each, [at for at in steps if low < at <= high] or range(low + 1, high + 1))
+                    for each, steps in new
+                ]
+                for each, steps in every:
+                    if len(steps) == 1:
+                        begun[steps[0]].append(each)
+                if left := [part for part in every if len(part[1]) > 1]:
+                    parts.append((line, low, high, left))
+            spans = [half for halves in self._map(self._halve, parts) for half in halves]
         net = {line[at]: tuple(begun[at]) for at in sorted(begun)}
         if self._kept and self._is_lasting:
             self._kept.checked_lines.keep({name: net})
         return net
 
-    def _trace(
-        self, line: Sequence[str], low: int, high: int, new: Sequence[tuple[Diagnostic, Collection[int]]]
-    ) -> Iterator[tuple[int, Diagnostic]]:
-        """Yield the place of each commit that began what fails at ``high`` and not so at ``low``.
-
-        It is one of the steps of each, if one of them is in between.
-        """
-        parts = [
-            (each, [at for at in steps if low < at <= high] or range(low + 1, high + 1)) for each, steps in new
-        ]
-        yield from ((steps[0], each) for each, steps in parts if len(steps) == 1)
-        left = [(each, steps) for each, steps in parts if len(steps) > 1]
-        if not left:
-            return
-        places, paths = sorted({at for _, steps in left for at in steps}), {each.path for each, _ in left}
+    def _halve(
+        self, line: Sequence[str], low: int, high: int, new: Sequence[tuple[Diagnostic, Sequence[int]]]
+    ) -> tuple[_Span, _Span]:
+        places, paths = sorted({at for _, steps in new for at in steps}), {each.path for each, _ in new}
         # right before a step: what an earlier one broke may have been mended in between
         half = places[(len(places) + 1) // 2] - 1
         early, late = (
             set(map(name_use, self._compare(line[start], line[end], paths) or ()))
             for start, end in ((low, half), (half, high))
         )
-        yield from self._trace(line, low, half, [part for part in left if name_use(part[0]) in early])
         # it may fail in another way again
-        rest = [part for part in left if name_use(part[0]) in late or name_use(part[0]) not in early]
-        yield from self._trace(line, half, high, rest)
+        rest = [part for part in new if name_use(part[0]) in late or name_use(part[0]) not in early]
+        return (low, half, [part for part in new if name_use(part[0]) in early]), (half, high, rest)
 
     def _build_findings(self, new: Iterable[Diagnostic]) -> tuple[Finding, ...]:
         return tuple(map(self._build_finding, new))
@@ -223,19 +264,25 @@ class CheckedStates:
         state = self._states.get(name) or self._load_state(name)
         missing = {place for place, path in self._paths.items() if path in paths and path not in state.files}
         if missing:
-            folder = self._move(commit)
             looked = missing if 2 * len(missing) < len(self._paths) else self._paths.keys()
-            places = sorted(missing) if looked is missing else ()
-            seconds = min(MOST_SECONDS, self._until - time.monotonic())
-            checked = run_program(self._program, folder, places, seconds=seconds)
-            self._checks += 1
+            trees = self._free.pop()
+            try:
+                with self._reading:
+                    trees = self._move(trees, commit)
+                seconds = min(MOST_SECONDS, self._until - time.monotonic())
+                places = sorted(missing) if looked is missing else ()
+                checked = run_program(self._program, trees.folder, places, seconds=seconds)
+                unread = frozenset(trees.unread)
+            finally:
+                self._free.append(trees)
+            self._checks.append(commit)
             by_path: dict[str, list[Diagnostic]] = {self._paths[place]: [] for place in looked}
             for each in checked:
                 if each.path in looked:
                     path = self._paths[each.path]
                     by_path[path].append(replace(each, path=path))
             files = {**state.files, **{path: tuple(some) for path, some in by_path.items()}}
-            state = CheckedState(files, frozenset(self._unread))
+            state = CheckedState(files, unread)
             if self._kept and self._is_lasting:
                 self._kept.checked_states.keep({name: state})
         self._states[name] = state
@@ -248,7 +295,8 @@ class CheckedStates:
     def _name_state(self, commit: str) -> str:
         """Return what stands for all that a check depends on with upstream at a commit."""
         if commit not in self._names:
-            files = sorted(self._list_upstream(commit).items())
+            with self._reading:
+                files = sorted(self._list_upstream(commit).items())
             parts = (part for place, version in files for part in (place, version.path, version.blob))
             self._names[commit] = _hash_all(self._name, *parts)
         return self._names[commit]
@@ -274,40 +322,31 @@ class CheckedStates:
     def _is_upstream(self, place: str) -> bool:
         return place.partition("/")[0].removesuffix(".py") in self._packages
 
-    def _move(self, commit: str) -> Path:
-        """Return the folder, with what is different at another commit written."""
+    def _move(self, trees: _WrittenTrees | None, commit: str) -> _WrittenTrees:
+        """Return both trees, or new ones, with what is different at another commit written."""
         files = self._list_upstream(commit)
         if len(files) > _MAX_FILES:
             raise CheckerFailed("upstream has more files than are checked")
         try:
-            if self._folder is None:
-                self._folder = Path(tempfile.mkdtemp(prefix="impact-checker-", dir=self._parent))
-                (self._folder / "upstream").mkdir()
+            if trees is None:
+                trees = _WrittenTrees(Path(tempfile.mkdtemp(prefix="impact-checker-", dir=self._parent)))
+                self._trees.append(trees)
+                (trees.folder / "upstream").mkdir()
                 for place, ours in self._team.items():
-                    self._write(self._folder, f"team/{place}", ours.text)
-            for place in self._at.keys() - files.keys():
-                _remove_file(self._folder / "upstream", place)
+                    trees.write(f"team/{place}", ours.text)
+            for place in trees.at.keys() - files.keys():
+                _remove_file(trees.folder / "upstream", place)
             for place, version in files.items():
-                if self._at.get(place) != version:
+                if trees.at.get(place) != version:
                     file = self._upstream.read_file(version)
-                    text = _ANY_NAME if file.problem else replace_getattr(file)
-                    self._write(self._folder, f"upstream/{place}", text)
-                    (self._unread.add if file.problem else self._unread.discard)(place)
+                    trees.write(f"upstream/{place}", _ANY_NAME if file.problem else replace_getattr(file))
+                    (trees.unread.add if file.problem else trees.unread.discard)(place)
                     self._is_lasting &= file.problem is not SourceProblem.UNAVAILABLE
         except (OSError, ValueError) as error:
             raise CheckerFailed("the files for the type checker can't be written") from error
-        self._unread &= files.keys()
-        self._at = files
-        return self._folder
-
-    def _write(self, folder: Path, place: str, text: str) -> None:
-        self._size += len(text) - self._sizes.get(place, 0)
-        self._sizes[place] = len(text)
-        if self._size > _MAX_SIZE:
-            raise CheckerFailed("the trees are larger than what is checked")
-        file = folder / place
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8", errors="replace", newline="")
+        trees.unread &= files.keys()
+        trees.at = files
+        return trees
 
 
 def _find_suspects(line: Sequence[str], contracts: Iterable[MergeContract]) -> dict[str, set[int]]:
@@ -326,7 +365,10 @@ def _find_suspects(line: Sequence[str], contracts: Iterable[MergeContract]) -> d
 
 def _list_steps(suspects: Mapping[str, set[int]], finding: Finding) -> list[int]:
     """Return the places of the merges that change what a finding names, as exactly as there are any."""
-    keys = zip(*map(_list_keys, (*finding.names, finding.use.name)), strict=True)
+    names = (*finding.names, finding.use.name)
+    # a class and a member of it are named apart
+    names += tuple(f"{first}.{name.rpartition('.')[2]}" for first in names for name in names if "." not in first)
+    keys = zip(*map(_list_keys, names), strict=True)
     *exact, last = (set[int]().union(*(suspects.get(key, ()) for key in some)) for some in keys)
     # what many change has a common name
     return sorted(next(filter(None, exact), last if len(last) <= _MOST_SUSPECTS else ()))

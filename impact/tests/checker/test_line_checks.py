@@ -274,8 +274,7 @@ def test_nothing_of_a_hostile_tree_is_run_or_obeyed_or_written_elsewhere(tmp_pat
     ]
     with open_clone_trees(tmp_path / "engine") as upstream, CheckedStates(upstream, team, ("engine",)) as states:
         findings = states.check_line([first, last], (), {}).findings[last]
-        folder = states._folder
-        assert folder
+        folder = states._trees[0].folder
         written = {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()}
     assert {each.use.path for each in findings} == {"team/ours.py", "scripts/run-it.py"}
     assert not any("link" in path for path in written)
