@@ -58,7 +58,14 @@ class DiscussionUnavailable(PrdigestError):
 
 
 class MirrorUnavailable(PrdigestError):
-    """A mirror that can't be made or brought up to date. The message names the reason for the log."""
+    """A mirror that can't be made or brought up to date. The message names the reason for the log.
+
+    ``is_known``: it was told before.
+    """
+
+    def __init__(self, message: str, *, is_known: bool = False) -> None:
+        super().__init__(message)
+        self.is_known = is_known
 
 
 class TimeLimitExceeded(PrdigestError):

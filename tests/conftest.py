@@ -45,6 +45,8 @@ def _clean_environment() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for name in _FOREIGN & os.environ.keys():
             patch.delenv(name)
+        # a mirror is made of what a test serves, or not at all
+        patch.setenv("PRDIGEST_MIRROR", "off")
         yield
 
 

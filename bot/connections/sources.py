@@ -14,7 +14,7 @@ from redis import Redis
 from bot.connections.path_settings import read_path_settings
 from bot.errors import ConfigurationError, SourceUnavailable
 from bot.platform.commands import AllowedRepositories
-from bot.platform.git.mirror import GitMirror, is_own_address
+from bot.platform.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.platform.git.reading import MirrorReader
 from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth, read_git_token
 from bot.platform.github.discussions import GitHubBackground
@@ -79,19 +79,21 @@ def build_mirror(
     settings: Settings, now: Callable[[], datetime], present_names: Mapping[Repository, Repository] = NO_NAMES
 ) -> GitMirror | None:
     """Build what updates the mirrors, None without a folder. The token goes to pages of the set GitHub alone."""
-    if settings.prdigest_mirror is None:
+    folder = settings.mirror_folder
+    if folder is None:
         return None
     api, web = settings.github_api_url, settings.github_web_url
 
     def read_token() -> str:
         return read_git_token(api, create_github_auth(settings)) if is_own_address(api, web) else ""
 
-    return GitMirror(settings.prdigest_mirror, web, read_token, now, present_names=present_names)
+    limits = MirrorLimits.of_days(settings.prdigest_mirror_days)
+    return GitMirror(folder, web, read_token, now, limits, present_names=present_names)
 
 
 def add_mirror(settings: Settings, github: VersionedFiles) -> VersionedFiles:
-    """Return a source of files that reads the mirror first; ``github`` itself without ``PRDIGEST_MIRROR``."""
-    folder = settings.prdigest_mirror
+    """Return a source of files that reads the mirror first; ``github`` itself without mirrors."""
+    folder = settings.mirror_folder
     return github if folder is None else MirroredFiles(MirrorReader(folder), github)
 
 
@@ -248,7 +250,7 @@ class LiveSources:
     @cached_property
     def source_search(self) -> MirrorReader | None:
         """The search over the mirror; None without a folder for it."""
-        folder = self._settings.prdigest_mirror
+        folder = self._settings.mirror_folder
         return None if folder is None else MirrorReader(folder)
 
     @cached_property

@@ -74,6 +74,7 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
         # the team's digest is a subscription, which has a profile; that of the settings has none
         return _FixedSettings(
             **{**local, **({"prdigest_channel": None} if with_profile else {})},
+            prdigest_mirror=Path("off"),
             prdigest_repo=sample.repository,
             prdigest_name=sample.name,
             prdigest_timezone=sample.day.zone,

@@ -120,7 +120,7 @@ class _Checkup:
         self._clock_skews["GitHub"] = ahead
 
     def _check_mirror(self) -> Iterable[Finding]:
-        folder = self._settings.prdigest_mirror
+        folder = self._settings.mirror_folder
         if folder is None:
             return [Finding.build_note("Mirror", "not used: files are read from GitHub")]
         return check_mirror(folder, self._repositories, self._app.now)

@@ -385,11 +385,20 @@ class RuntimeSettings(SettingsGroup):
         default_factory=lambda: user_state_path("prdigest"),
     )
     prdigest_mirror: Path | None = setting(
-        "A folder for a bare git mirror of each repository, updated before a digest. The bot then reads whole "
-        "files from it instead of from GitHub, and can search all files. It needs git 2.33 or later, disk space "
-        "for each repository's history, and a token that may read contents. The first digest of a repository "
-        "waits for its mirror, ten minutes at most. If empty, there is no mirror.",
+        "A folder for a bare git mirror of each repository, updated before a digest; `off` for none. The bot "
+        "reads whole files from it instead of from GitHub, and can search all files. It needs git 2.33 or later "
+        "and a token that may read contents. If empty, it is `mirror` in PRDIGEST_STATE_DIR.",
         _WORK,
+        examples=["off"],
+    )
+    prdigest_mirror_days: int = setting(
+        "How many days of history a mirror has at least, 0 to 3650. It then takes 300 MB at most, and the first "
+        "digest waits two minutes at most for it; a larger one has 14 days. 0 is the whole history: up to 10 GB "
+        "and ten minutes.",
+        _WORK,
+        default=180,
+        ge=0,
+        le=3_650,
     )
     prdigest_type_checker: Literal["auto", "off"] = setting(
         "With `auto`, a type checker judges beside the rules what touches a team's code, where PRDIGEST_MIRROR "
@@ -477,6 +486,13 @@ class Settings(
     GitHubSettings,
 ):
     """The environment and ``.env``; an empty value counts as unset. ``docs/settings.md`` explains each."""
+
+    @property
+    def mirror_folder(self) -> Path | None:
+        """The folder of the mirrors; None if there are none."""
+        if self.prdigest_mirror == Path("off"):
+            return None
+        return self.prdigest_mirror or self.prdigest_state_dir / "mirror"
 
     @property
     def web_address(self) -> ListenAddress:

@@ -20,8 +20,8 @@ from bot.cli.base import choose_zone, open_command_app, show_progress_bar
 from bot.connections.sources import load_path_settings
 from bot.errors import PrdigestError, UsageError
 from bot.features.merges.risk import Risk, assess_pull_request
-from bot.features.reviews.reading import FindUsesArguments, ListChangesArguments, ReadFileArguments
 from bot.platform.pulls.models import PullRequest
+from bot.platform.source.tools import SOURCE_TOOLS
 from bot.settings import Settings, load_settings
 from bot.text import format_count
 from evals.merges import MergeHistory, read_clone
@@ -42,11 +42,7 @@ from impact.repository import Repository
 # the share of pairs that a reading has to order right
 _LEAST = 0.75
 # the argument that a tool is named with, where only one is given
-_FIRST_ARGUMENTS = {
-    "read_file": next(iter(ReadFileArguments.model_fields)),
-    "find_uses": next(iter(FindUsesArguments.model_fields)),
-    "list_changes": next(iter(ListChangesArguments.model_fields)),
-}
+_FIRST_ARGUMENTS = {name: next(iter(shape.model_fields)) for name, (shape, _) in SOURCE_TOOLS.items()}
 _folder_argument = click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 _json_option = click.option("--json", "for_scripts", is_flag=True, help="Print JSON.")
 _HISTORY_OPTIONS = (

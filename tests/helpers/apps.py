@@ -70,7 +70,11 @@ def make_digest_app(
         reader = StubReader(pulls, summarise or Summaries())
         made |= {"refresh_summary": reader.read_pull_request, "load_files": reader.load_files}
     sources = SimpleNamespace(
-        source_mirror=None, source_versions=None, stands_in="", get_written_review=lambda _: None
+        source_mirror=None,
+        source_search=None,
+        source_versions=None,
+        stands_in="",
+        get_written_review=lambda _: None,
     )
     app = make_reading_app(pulls, parts.pop("model", None), None, parts.pop("sources", sources), **made | parts)
     settings = app.settings.model_copy(update={"prdigest_concurrency": workers})

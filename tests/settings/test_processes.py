@@ -27,12 +27,13 @@ from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.worlds import REPO, ScriptedGitHub
 
 FEATURES = "".join(path.read_text() for path in (Path(bot.features.__file__).parent).rglob("*.py"))
-# read by the command line; where there is no REDIS_URL; in the place of a token; when the provider of models is
-# chosen, before all else; by a provider that is not the first; by the jobs of features
+# read by the command line; where there is no REDIS_URL; where there is a mirror; in the place of a token; when the
+# provider of models is chosen, before all else; by a provider that is not the first; by the jobs of features
 ELSEWHERE = {
     "prdigest_log_level",
     "prdigest_log_format",
     "prdigest_state_dir",
+    "prdigest_mirror_days",
     "github_app_id",
     "github_app_private_key",
     "github_app_installation_id",

@@ -62,7 +62,7 @@ _MAX_DIFF_LENGTH = 48_000
 ANSWER_LIMITS = AgentLimits(
     rounds=7, calls=6, seconds=210.0, last_seconds=70.0, silence_seconds=25.0, prompt_tokens=400_000
 )
-ANSWER_VERSION = "answer.v4"
+ANSWER_VERSION = "answer.v5"
 _LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and say what is missing."
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from bot.features.merges.entry import Entry
 from bot.features.merges.risk import RiskBand
@@ -26,6 +26,7 @@ from bot.platform.models.tools import ToolArguments, ToolName, Tools
 from bot.platform.provenance import shorten_path
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.source.tools import SOURCE_TOOLS, TREE_TOOLS
 from bot.redaction import redact_text
 from bot.text import format_count
 from impact.coverage import Coverage as ReadCoverage
@@ -277,38 +278,15 @@ def read_discussion(session: ReadingSession, arguments: DiscussionArguments) -> 
 # --- files as they are after one
 
 
-class FileArguments(ToolArguments):
-    description: ClassVar[str] = (
-        "Up to 200 lines of any file of the repository as it is after a pull request, changed by it or not: from "
-        "a line on, or around a name (where it is defined first)."
-    )
+class SourceArguments(ToolArguments):
+    """What tools over the source of a pull request take besides."""
 
     number: _Number
     repository: str = ""
-    path: Annotated[str, Field(min_length=1, max_length=1_000)]
-    first: _Number = 1
-    last: int = Field(0, ge=0, lt=1_000_000_000, description="default: 200 lines")
-    around: str = Field("", max_length=200, description="a name, in place of lines")
 
 
-def read_file(session: ReadingSession, arguments: FileArguments) -> str:
-    source = session.get_source(arguments.repository, arguments.number)
-    return source.read_part(arguments.path.strip(), arguments.first, arguments.last, arguments.around)
-
-
-class UsesArguments(ToolArguments):
-    description: ClassVar[str] = (
-        "The lines that have a name as a whole word, as they are after a pull request: of all files, or only of "
-        "those that it changed; the result says which."
-    )
-
-    number: _Number
-    repository: str = ""
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-def find_uses(session: ReadingSession, arguments: UsesArguments) -> str:
-    return session.get_source(arguments.repository, arguments.number).find_uses(arguments.name.strip())
+def read_source(name: str, session: ReadingSession, arguments: Any) -> str:
+    return SOURCE_TOOLS[name][1](session.get_source(arguments.repository, arguments.number), arguments)
 
 
 # --- the readers' own code: only names, paths and the lines that use upstream go to a model, and nothing of a
@@ -390,15 +368,19 @@ SHARED_TOOLS: Mapping[str, tuple[type[ToolArguments], Callable[[ReadingSession, 
     ToolName.PULL_REQUEST: (PullArguments, describe_pull_request),
     ToolName.READ_DIFF: (DiffArguments, read_diff),
     ToolName.TAKEN_BACK: (TakenBackArguments, list_reverts),
-    ToolName.READ_FILE: (FileArguments, read_file),
-    ToolName.FIND_USES: (UsesArguments, find_uses),
+    **{
+        name: (create_model(shape.__name__, __base__=(SourceArguments, shape)), partial(read_source, name))
+        for name, (shape, _) in SOURCE_TOOLS.items()
+    },
     ToolName.READ_DISCUSSION: (DiscussionArguments, read_discussion),
 }
 
 
 def build_tools(session: ReadingSession) -> Tools:
     """Return the tools for one answer, the same for every question: so the model's service caches them."""
-    tools: Tools = {name: (shape, partial(run, session)) for name, (shape, run) in SHARED_TOOLS.items()}
+    has_tree = session.app.code.search is not None
+    names = [name for name in SHARED_TOOLS if has_tree or name not in TREE_TOOLS]
+    tools: Tools = {name: (shape, partial(run, session)) for name in names for shape, run in (SHARED_TOOLS[name],)}
     if session.profile is None:
         return tools
     search = partial(search_profile, session, session.profile)

@@ -18,6 +18,7 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import Block, escape_mrkdwn, make_context, make_plain_text
 from bot.platform.slack.buttons import FeedbackVerdict, write_verdict
 from bot.platform.slack.messages import Post
+from bot.platform.source.tools import SOURCE_TOOLS
 from bot.text import format_count
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, truncate_text
@@ -58,7 +59,7 @@ def label_remark(discussion: Discussion, remark: Remark) -> tuple[str, str]:
 def describe_tools(calls: Sequence[ToolCall]) -> str:
     """Return what the tools do for the model, for the status line; Slack writes the name of the bot before it."""
     names = [call.name for call in calls]
-    if ToolName.READ_FILE in names or ToolName.FIND_USES in names:
+    if not SOURCE_TOOLS.keys().isdisjoint(names):
         return "is reading files…"
     if ToolName.READ_DISCUSSION in names:
         return "is reading discussions…"

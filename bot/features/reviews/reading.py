@@ -7,16 +7,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from functools import partial
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
-from bot.errors import ModelAnswerInvalid, ModelInputTooLong, SourceUnavailable, UsageError
+from bot.errors import ModelAnswerInvalid, ModelInputTooLong, SourceUnavailable
 from bot.features.merges.review import BugReview
 from bot.features.reviews.prepared import prepare_questions
 from bot.features.reviews.report import (
-    MAX_LINE_NUMBER,
-    MAX_PATH_LENGTH,
     Recognition,
     ReviewAnswer,
     build_review,
@@ -28,13 +26,14 @@ from bot.platform.models.agent import AgentLimits, AgentLoop, TokenCount
 from bot.platform.models.answers import build_schema, describe_validation_error
 from bot.platform.models.packing import PackedChange, choose_smaller_budget, format_change, pack_change
 from bot.platform.models.prompts import read_instructions
-from bot.platform.models.tools import ToolArguments, ToolName, Tools, define_tools
+from bot.platform.models.tools import Tools, define_tools
 from bot.platform.provenance import Provenance
 from bot.platform.pulls.diff import split_hunks
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClassesLookup, get_default_classes
 from bot.platform.source.models import SourceFiles
 from bot.platform.source.reading import CodeSources, PullSource
+from bot.platform.source.tools import SOURCE_TOOLS, TREE_TOOLS
 from bot.usage import NO_USAGE, CallPurpose, PriceList, Usage
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile
@@ -65,64 +64,9 @@ _READING_SHARE = 0.6  # of what is set aside for a review
 # --- the tools: they read the source at the merge commit
 
 
-class ReadFileArguments(ToolArguments):
-    """Arguments of the tool that reads a part of a file."""
-
-    description: ClassVar[str] = (
-        "Up to 200 lines of any file of the repository at the merge commit: from a line on, or around a name "
-        "(where it is defined first)."
-    )
-
-    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_LENGTH)]
-    first: Annotated[int, Field(ge=1, lt=MAX_LINE_NUMBER)] = 1
-    last: int = Field(0, ge=0, lt=MAX_LINE_NUMBER, description="default: 200 lines")
-    around: str = Field("", max_length=200, description="a name, in place of lines")
-
-
-class FindUsesArguments(ToolArguments):
-    """Arguments of the search for a name."""
-
-    description: ClassVar[str] = (
-        "The lines that have a name as a whole word at the merge commit: of all files, or only of those that the "
-        "pull request changed; the result says which."
-    )
-
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-
-
-class ListChangesArguments(ToolArguments):
-    """Arguments of the history of a path."""
-
-    description: ClassVar[str] = (
-        "The last commits up to the merge that changed a file or folder, with their titles."
-    )
-
-    path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_LENGTH)]
-
-
-def build_review_tools(source: PullSource, *, has_history: bool) -> Tools:
-    def read_file(arguments: ReadFileArguments) -> str:
-        return source.read_part(arguments.path.strip(), arguments.first, arguments.last, arguments.around)
-
-    tools: dict[str, tuple[type[ToolArguments], Callable[[Any], str]]] = {
-        ToolName.READ_FILE: (ReadFileArguments, read_file),
-        ToolName.FIND_USES: (FindUsesArguments, lambda arguments: source.find_uses(arguments.name.strip())),
-    }
-    if has_history:
-        list_changes = (ListChangesArguments, lambda arguments: source.list_changes(arguments.path.strip()))
-        tools[ToolName.LIST_CHANGES] = list_changes
-    return tools
-
-
-def _has_commit(code: CodeSources, pull: PullRequest) -> bool:
-    if code.search is None or not pull.files:
-        return False
-    try:
-        code.search.list_changes(pull.repository, pull.commit, pull.files[0].path, 1)
-    except (SourceUnavailable, UsageError) as error:
-        log.info("%s#%d is reviewed without a mirror: %s", pull.repository, pull.number, error)
-        return False
-    return True
+def build_review_tools(source: PullSource, *, has_mirror: bool) -> Tools:
+    names = [name for name in SOURCE_TOOLS if has_mirror or name not in TREE_TOOLS]
+    return {name: (shape, partial(run, source)) for name in names for shape, run in (SOURCE_TOOLS[name],)}
 
 
 def _list_added_files(pull: PullRequest) -> Mapping[str, SourceFile]:
@@ -238,12 +182,13 @@ class Reviewer:
         return pack_change(pull, diff_tokens, self.classes_of(pull.repository), self.code.files)
 
     def _review_change(self, pull: PullRequest, change: PackedChange, cost: ReviewCost) -> ReviewResult:
-        has_mirror = _has_commit(self.code, pull)
+        search = self.code.search
+        has_mirror = search is not None and search.has_commit(pull.repository, pull.commit)
         files = self.code.files
         code = self.code if has_mirror else CodeSources(LimitedSourceFiles(files) if files else None)
         known = {**_list_added_files(pull), **change.sources}
         source = PullSource(pull, code, Provenance(), known, reads_to_search=has_mirror)
-        tools = build_review_tools(source, has_history=has_mirror)
+        tools = build_review_tools(source, has_mirror=has_mirror)
         classes = self.classes_of(pull.repository)
         prepared = prepare_questions(pull, code, known, classes, self.clock)
         text = "\n\n".join(filter(None, [format_change(pull, change.diff), prepared.text]))

@@ -111,7 +111,7 @@ def _find(
     known, reason = load(), _NOT_YET
     if entry and app.starts_checks and len(known) < len(keys):
         seconds = min(_MOST_SECONDS, deadlines.get_seconds_left() * _SHARE)
-        reason = f"the mirror of {entry.upstream} does not have them yet"
+        reason = f"the mirror of {entry.upstream} does not have them"
         try:
             with deadlines.bound_work(seconds), _open_mirrors(app, entry) as (upstream, team, folder):
                 # another one may have done it while this one waited for the folder
@@ -144,7 +144,7 @@ def _list_paths(profile: Profile) -> frozenset[str]:
 @contextmanager
 def _open_mirrors(app: App, entry: ProfileEntry) -> Iterator[tuple[CloneTrees, CloneTrees, Path]]:
     """Yield upstream, the team's code and an empty folder, which no other check has. Raises CheckerFailed."""
-    root = app.settings.prdigest_mirror
+    root = app.settings.mirror_folder
     if app.settings.prdigest_type_checker == "off":
         raise CheckerFailed("the type checker is switched off")
     if root is None:

@@ -148,7 +148,9 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
     if files is None:
         unlisted = UnreadFile(name_merge(pull.number), _UNLISTED)
         return replace(empty, unread=(unlisted,)), False
-    most = MAX_MIRROR_FILES if app.settings.prdigest_mirror else MAX_FILES
+    search = app.sources.source_search
+    is_near = search is not None and search.has_commit(pull.repository, pull.commit)
+    most = MAX_MIRROR_FILES if is_near else MAX_FILES
     # GitHub lists 3,000 files at most
     telling, is_cut = select_files(files), len(files) < pull.changed_files
     chosen, left_out = telling[:most], telling[most:]

@@ -46,10 +46,12 @@ def _read_version(program: str) -> tuple[int, int] | None:
 
 def check_version(version: tuple[int, int] | None) -> Finding:
     if version is None:
-        return Finding.build_failure(GIT, "missing", "Install git, or leave PRDIGEST_MIRROR empty.")
+        # the bot works without
+        missing = "missing: files are read from GitHub, and only changed ones are searched"
+        return Finding.build_note(GIT, missing, "Install git, or set PRDIGEST_MIRROR=off.")
     shown, oldest = (".".join(map(str, each)) for each in (version, _OLDEST_VERSION))
     if version < _OLDEST_VERSION:
-        return Finding.build_failure(GIT, shown, f"Install git {oldest} or later, or leave PRDIGEST_MIRROR empty.")
+        return Finding.build_failure(GIT, shown, f"Install git {oldest} or later, or set PRDIGEST_MIRROR=off.")
     return Finding.build_success(GIT, shown)
 
 
@@ -67,7 +69,9 @@ def _check_folder(folder: MirrorFolder, name: str, now: datetime) -> Finding:
     failure, updated_at, size = folder.read_failure(), folder.read_update_time(), measure_size(folder.path)
     age = "never updated" if updated_at is None else f"updated {format_duration(now - updated_at)} ago"
     shown_size = f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
-    facts = f"{shown_size}, {age}" if folder.exists else "none yet"
+    window = folder.read_window()
+    history = f", history since {window[1]:%-d %B %Y}" if window else ""
+    facts = f"{shown_size}{history}, {age}" if folder.exists else "none yet"
     if failure and failure.sentence:
         return Finding.build_failure(name, f"{facts}; the last update failed", failure.sentence)
     if not folder.exists:

@@ -26,8 +26,10 @@ HEAD = f"ref: {BRANCH}\n".encode()
 # files with which a repository takes objects, settings or attributes from somewhere else, or hides its history
 _FOREIGN_FILES = (
     *("commondir", "config.worktree", "info/attributes", "info/grafts"),
-    *("objects/info/alternates", "objects/info/http-alternates", "shallow"),
+    *("objects/info/alternates", "objects/info/http-alternates"),
 )
+# a history that ends somewhere is the bot's own where the second file says since when
+_SHALLOW, _SINCE = "shallow", "prdigest-since"
 _UPDATED, _DAMAGED = "prdigest-updated", "prdigest-damaged"
 # what a fetch that was killed leaves
 _LEFTOVERS = ("*.lock", "refs/heads/*.lock", "objects/pack/tmp_*", "objects/pack/*.keep", "objects/tmp_*")
@@ -70,7 +72,8 @@ class MirrorFolder:
             return "it is not a folder"
         if (self.path / _DAMAGED).exists():
             return "it is damaged"
-        if any(os.path.lexists(self.path / name) for name in _FOREIGN_FILES):
+        foreign = _FOREIGN_FILES if self.read_window() else (*_FOREIGN_FILES, _SHALLOW)
+        if any(os.path.lexists(self.path / name) for name in foreign):
             return "it has settings that the bot did not write"
         is_ours = _has_content(self.path / "config", CONFIG) and _has_content(self.path / "HEAD", HEAD)
         return "" if is_ours else "it has settings that the bot did not write"
@@ -83,6 +86,19 @@ class MirrorFolder:
         """Write the settings of the bot into a repository that ``git init`` made."""
         (new / "config").write_bytes(CONFIG)
         (new / "HEAD").write_bytes(HEAD)
+
+    def record_window(self, new: Path, days: int, since: datetime) -> None:
+        """Record in a new mirror that it is to have the history of so many days, and since when it has that."""
+        _write_file(new / _SINCE, str(days), since)
+
+    def read_window(self) -> tuple[int, datetime] | None:
+        """Return the days of history that the mirror was made for, and since when it has it; None for all."""
+        since = _read_time(self.path / _SINCE)
+        if since is None:
+            return None
+        with suppress(OSError, ValueError), (self.path / _SINCE).open("rb") as file:
+            return int(file.read(_MAX_SENTENCE)), since
+        return None
 
     def put_in_place(self, new: Path) -> None:
         """Make a whole copy the mirror. What was there before is a leftover then. The lock must be held."""

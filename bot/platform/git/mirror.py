@@ -13,7 +13,13 @@ from urllib.parse import urlsplit
 
 from bot.errors import MirrorUnavailable, PrdigestError
 from bot.platform.git.folder import BRANCH, MirrorFolder, hold_file, measure_size
-from bot.platform.git.processes import GitFailure, build_isolated_environment, open_process, run_git
+from bot.platform.git.processes import (
+    GitFailure,
+    GitTimeout,
+    build_isolated_environment,
+    open_process,
+    run_git,
+)
 from impact.git.commands import MISSING_PROGRAM, build_command
 from impact.repository import Repository
 
@@ -23,6 +29,10 @@ log = logging.getLogger(__name__)
 _MAX_PACKS = 20
 # seconds between two looks at the size of what is fetched; bytes of error output
 _STEP, _MAX_STDERR = 0.5, 1_000_000
+# days of history where those of the settings are too much; commits of a repository where none is so new
+_FEW_DAYS, _FEW_COMMITS = 14, 50
+# git's word where no commit is so new
+_NONE_SINCE = "shallow"
 _SETTINGS = (
     "core.askPass=",
     "credential.helper=",
@@ -57,7 +67,7 @@ _REFUSED = (
 )
 _FETCH = (
     *("--git-dir=.", "fetch", "--quiet", "--force", "--no-tags"),
-    *("--no-write-fetch-head", "--no-auto-maintenance", "--end-of-options"),
+    *("--no-write-fetch-head", "--no-auto-maintenance"),
 )
 
 
@@ -69,6 +79,16 @@ class MirrorLimits:
     fresh_seconds: float = 60.0  # an update does nothing if the last one is younger
     retry_seconds: float = 600.0  # after a failure
     max_bytes: int = 10_000_000_000  # of one mirror
+    days: int = 0  # of history; 0 for all of it
+
+    @classmethod
+    def of_days(cls, days: int) -> MirrorLimits:
+        """Return the limits of mirrors with the history of so many days, which the bot keeps unasked."""
+        return cls(clone_seconds=120.0, max_bytes=300_000_000, days=days) if days else cls()
+
+
+class MirrorTooLarge(GitFailure):
+    """A mirror that needs more room than it may have."""
 
 
 class GitMirror:
@@ -122,10 +142,10 @@ class GitMirror:
         failure = folder.read_failure()
         if failure and self._is_within(failure.failed_at, self._limits.retry_seconds):
             # the next digests don't wait for it
-            raise MirrorUnavailable(failure.sentence)
+            raise MirrorUnavailable(failure.sentence, is_known=True)
         try:
             folder.remove_leftovers()
-            problem = folder.find_problem() or self._fetch_update(folder, repository)
+            problem = folder.find_problem() or self._find_wear(folder) or self._fetch_update(folder, repository)
             if problem:
                 if folder.exists:
                     log.warning("the mirror of %s is made again: %s", repository, problem)
@@ -133,13 +153,29 @@ class GitMirror:
         except (GitFailure, PrdigestError) as error:
             sentence = _describe_failure(repository, error)
             folder.record_failure(sentence, self._now())
-            raise MirrorUnavailable(sentence) from error
+            # whoever can't have git hears of it once
+            is_known = str(error) == MISSING_PROGRAM and bool(failure and failure.sentence == sentence)
+            raise MirrorUnavailable(sentence, is_known=is_known) from error
         folder.record_update(self._now())
+
+    def _find_wear(self, folder: MirrorFolder) -> str:
+        """Return why a mirror without the whole history is made again; empty for one that goes on."""
+        days, window = self._limits.days, folder.read_window()
+        if window and window[0] != days:
+            return "it was made for another number of days"
+        if window and self._now() - window[1] > timedelta(days=2 * days):
+            return "it reaches back twice as far as it has to"
+        return ""
 
     def _fetch_update(self, folder: MirrorFolder, repository: Repository) -> str:
         """Fetch into the mirror; return its problem if that shows that it is damaged."""
+        window = folder.read_window()
         try:
-            self._fetch_branch(folder.path, repository, self._limits.fetch_seconds)
+            self._fetch_branch(folder.path, repository, self._limits.fetch_seconds, window and window[1])
+        except MirrorTooLarge:
+            if window:
+                return "it has grown too large"
+            raise
         except GitFailure as error:
             is_remote = error.status <= 0 or any(word in error.stderr for word in (*_REFUSED, "unable to access"))
             if is_remote or not self._is_damaged(folder.path):
@@ -154,30 +190,57 @@ class GitMirror:
         return ""
 
     def _make_mirror(self, folder: MirrorFolder, repository: Repository) -> None:
-        new = folder.make_new()
+        try:
+            self._make_copy(folder, repository, self._limits.days)
+        except (MirrorTooLarge, GitTimeout) as error:
+            if self._limits.days <= _FEW_DAYS:
+                raise
+            log.info("the mirror of %s is made with %s days of history: %s", repository, _FEW_DAYS, error)
+            self._make_copy(folder, repository, _FEW_DAYS)
+
+    def _make_copy(self, folder: MirrorFolder, repository: Repository, days: int) -> None:
+        new, since = folder.make_new(), self._now() - timedelta(days=days) if days else None
         try:
             self._run_git(new.parent, "init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(new))
             folder.write_settings(new)
-            self._fetch_branch(new, repository, self._limits.clone_seconds)
+            self._fetch_branch(new, repository, self._limits.clone_seconds, since)
+            if since:
+                folder.record_window(new, self._limits.days, since)
             folder.put_in_place(new)
         finally:
             folder.remove_leftovers()
 
-    def _fetch_branch(self, path: Path, repository: Repository, seconds: float) -> None:
+    def _fetch_branch(self, path: Path, repository: Repository, seconds: float, since: datetime | None) -> None:
+        """Fetch the default branch, with the history since a time or all of it."""
+        if since is None:
+            self._fetch_commits(path, repository, seconds)
+            return
+        try:
+            self._fetch_commits(path, repository, seconds, f"--shallow-since={since:%Y-%m-%dT%H:%M:%SZ}")
+        except GitFailure as error:
+            if _NONE_SINCE not in error.stderr:
+                raise
+            self._fetch_commits(path, repository, seconds, f"--depth={_FEW_COMMITS}")
+
+    def _fetch_commits(self, path: Path, repository: Repository, seconds: float, *options: str) -> None:
         # a redirect from an earlier name is not followed
         url = f"{self._web}/{self._present_names.get(repository, repository)}.git"
         # its name may change; HEAD is always it
-        arguments = (*_FETCH, url, f"+HEAD:{BRANCH}")
+        arguments = (*_FETCH, *options, "--end-of-options", url, f"+HEAD:{BRANCH}")
         command = build_command(self._program, path, *arguments, settings=_SETTINGS)
         environment = build_isolated_environment(path, self._build_access())
         with open_process(command, environment, seconds) as process:
             while not process.has_ended(_STEP):
-                if measure_size(path) > self._limits.max_bytes:
-                    raise GitFailure(f"it is larger than {self._limits.max_bytes / 1e9:g} GB")
+                self._require_room(path)
                 if process.stderr_size > _MAX_STDERR:
                     raise GitFailure("the server sends messages without end")
             process.require_success()
+        self._require_room(path)
         self._run_git(path, "--git-dir=.", "rev-parse", "--verify", "--quiet", f"{BRANCH}^{{tree}}")
+
+    def _require_room(self, path: Path) -> None:
+        if measure_size(path) > self._limits.max_bytes:
+            raise MirrorTooLarge(f"it is larger than {self._limits.max_bytes / 1e9:g} GB")
 
     def _build_access(self) -> Mapping[str, str]:
         """Return what may be fetched from, and the token for it: only its user sees a process's environment."""
@@ -214,7 +277,10 @@ def _describe_failure(repository: Repository, error: GitFailure | PrdigestError)
     if isinstance(error, PrdigestError):
         return str(error)
     if str(error) == MISSING_PROGRAM:
-        return "The git program is missing: install git, or leave PRDIGEST_MIRROR empty."
+        return "The git program is missing: install git, or set PRDIGEST_MIRROR=off."
     if any(word in error.stderr for word in _REFUSED):
         return f"GitHub does not let the token fetch {repository}: give it read access to contents."
+    if isinstance(error, MirrorTooLarge):
+        advice = "set PRDIGEST_MIRROR_DAYS=0 for its whole history of up to 10 GB, or PRDIGEST_MIRROR=off"
+        return f"The mirror of {repository} could not be updated: {error}; {advice}."
     return f"The mirror of {repository} could not be updated: {error}."

@@ -91,11 +91,35 @@ class MirrorReader:
         return SourceVersions(before, self.read_files(repository, commit, new) if new else {})
 
     def _is_first(self, repository: Repository, commit: str) -> bool:
-        arguments = ("rev-list", "--max-parents=0", "--no-walk", build_revision(commit))
+        # as it was written: where the history of a mirror ends, git itself says that there is no parent
+        with self.open_command(repository, "cat-file", "commit", build_revision(commit)) as process:
+            written, _ = _read_output(process)
+        return b"\nparent " not in written.partition(b"\n\n")[0]
+
+    def has_commit(self, repository: Repository, commit: str) -> bool:
+        try:
+            with self.open_command(repository, "cat-file", "-e", build_revision(commit)) as process:
+                process.require_success()
+        except SourceUnavailable as error:
+            log.info("%s of %s is not read from a mirror: %s", commit, repository, error)
+            return False
+        return True
+
+    def has_whole_history(self, repository: Repository) -> bool:
+        with self.open_command(repository, "rev-parse", "--is-shallow-repository") as process:
+            output, _ = _read_output(process)
+        return output.strip() != b"true"
+
+    def list_paths(self, repository: Repository, commit: str) -> tuple[str, ...]:
+        """Return the paths of all files of a commit that are UTF-8."""
+        arguments = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", build_revision(commit))
         with self.open_command(repository, *arguments) as process:
-            is_first = bool(process.output.read(1))
+            listed = process.output.read(_MAX_LIST + 1)
+            if len(listed) > _MAX_LIST:
+                raise GitFailure("its list of files is too long")
             process.require_success()
-        return is_first
+        names = (name.decode("utf-8", "replace") for name in listed.split(b"\0") if name)
+        return tuple(name for name in names if "\ufffd" not in name)
 
     def _list_entries(
         self, repository: Repository, revision: str, names: Sequence[bytes]
@@ -125,22 +149,27 @@ class MirrorReader:
                 yield path, build_source_file(path, data, clean_code)
             process.require_success()
 
-    def find_uses(self, repository: Repository, commit: str, name: str, limit: int) -> SourceUses:
-        """Return the first ``limit`` lines that have a name as a whole word, by path and line.
+    def find_uses(
+        self, repository: Repository, commit: str, name: str, limit: int, *, is_part: bool = False
+    ) -> SourceUses:
+        """Return the first ``limit`` lines that have a name, by path and line: as a whole word, or anywhere in it.
 
         Binary files are left out. The search ends after 2,000,000 bytes of lines, and at the reader's time limit.
         """
         revision = build_revision(commit)
         if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
             raise UsageError(f"{quote_input(name)} is not a name to search for: use up to {_MAX_NAME} characters.")
-        arguments = ("grep", *_GREP_OPTIONS, "-e", name.encode(), revision, "--")
+        arguments = ("grep", *_GREP_OPTIONS, *_build_pattern(name, is_part=is_part), revision, "--")
         with self.open_command(repository, *arguments) as process:
             output, is_whole = _read_output(process, accepted=_NO_MATCH)
         uses = list(_parse_uses(output, len(revision) + 1, name))
         return SourceUses(tuple(uses[:limit]), is_complete=is_whole and len(uses) <= limit)
 
     def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
-        """Return the last commits that changed a path, newest first, as many as are found in the reader's time."""
+        """Return the last commits that changed a path, newest first, as many as are found in the reader's time.
+
+        Those before the history of the mirror begins are not among them: see :meth:`has_whole_history`.
+        """
         revision, name = build_revision(commit), encode_path(path)
         if name is None:
             raise UsageError(f"{quote_input(path)} is not a path of a file or folder in the repository.")
@@ -148,9 +177,12 @@ class MirrorReader:
         with self.open_command(repository, *arguments) as process:
             output, _ = _read_output(process)
         parts = [part.decode("utf-8", "replace") for part in output.split(b"\0")]
-        rows = zip(parts[0::3], parts[1::3], parts[2::3], strict=False)
+        rows = zip(parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
         return tuple(
-            SourceChange(clean_hash(sha), _parse_time(time), clean_title(title)) for sha, time, title in rows
+            SourceChange(clean_hash(sha), _parse_time(time), clean_title(title))
+            for sha, time, names, title in rows
+            # where the history ends, git shows all files as new
+            if _HISTORY_END not in names.split(", ")
         )
 
 
@@ -235,8 +267,12 @@ def _divide_names(names: Iterable[bytes]) -> Iterator[list[bytes]]:
 _MAX_OUTPUT, _MAX_NAME = 2_000_000, 200
 # characters of a line that are shown, before the name in it, and of a long line that are searched for credentials
 _MAX_LINE, _LEAD, _MAX_SEARCHED = 300, 100, 10_000
-_GREP_OPTIONS = ("-n", "-w", "-F", "-I", "-z", "--full-name", "--no-color", "--no-textconv")
-_LOG_OPTIONS = ("-z", "--first-parent", "--no-color", "--encoding=UTF-8", "--format=%H%x00%ct%x00%s")
+_GREP_OPTIONS = ("-n", "-I", "-z", "--full-name", "--no-color", "--no-textconv")
+_LOG_OPTIONS = ("-z", "--first-parent", "--no-color", "--encoding=UTF-8", "--format=%H%x00%ct%x00%D%x00%s")
+# git's name for a commit whose parents are not in the repository
+_HISTORY_END = "grafted"
+_IN_WORDS = re.compile(r"\w")
+_SIGNS = re.compile(r"[][\\.^$*+?(){}|]")
 _NO_MATCH = 1
 # a damaged commit may be later than a datetime allows
 _MAX_SECONDS = 253_370_764_800
@@ -260,6 +296,16 @@ def _read_output(process: GitProcess, accepted: int = 0) -> tuple[bytes, bool]:
     if unread.hints_at_damage:
         raise unread
     return output, True
+
+
+def _build_pattern(name: str, *, is_part: bool) -> tuple[str | bytes, ...]:
+    """Return the options of a search. Where a name begins or ends with a sign, anything may stand beside that."""
+    begins, ends = (bool(_IN_WORDS.match(sign)) and not is_part for sign in (name[0], name[-1]))
+    if begins == ends:
+        return (*(("-w",) if begins else ()), "-F", "-e", name.encode())
+    escaped = _SIGNS.sub(r"\\\g<0>", name)
+    before, after = "(^|[^[:alnum:]_])" if begins else "", "([^[:alnum:]_]|$)" if ends else ""
+    return "-E", "-e", f"{before}{escaped}{after}".encode()
 
 
 def _parse_uses(output: bytes, prefix: int, name: str) -> Iterator[SourceUse]:

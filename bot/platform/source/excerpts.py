@@ -145,6 +145,11 @@ def _list_owners(scopes: Sequence[Scope], changes: Iterable[int], count: int) ->
 MAX_EXCERPT_LINES = 200
 # lines: a function or class around a name is shown whole up to this length, else so many lines before and after
 _MAX_WHOLE, _NEAR = 60, 10
+# the beginning of a line that defines a name: with a keyword before it, or a value or type behind it
+_DEFINITION = (
+    r"\s{{0,60}}(?:(?:[\w:<>*&]{{1,60}} {{1,4}}){{0,4}}(?:class|def|func|fn|struct|enum|interface|trait|type"
+    r"|define|let|const|static|var) {{1,4}}{name}(?!\w)|{name} {{0,4}}(?::(?!:)|=(?!=)))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,24 +191,35 @@ def split_excerpt(whole: SourceExcerpt, numbers: Iterable[int]) -> Iterator[Sour
         yield SourceExcerpt(whole.path, tuple(run), whole.has_marks)
 
 
-def list_uses(lines: Sequence[str], name: str) -> list[int]:
-    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+def list_uses(lines: Sequence[str], name: str, *, is_part: bool = False) -> list[int]:
+    """Return the numbers of the lines with a name as a whole word; beside a sign at its end anything may stand."""
+    before, after = (r"(?<!\w)", r"(?!\w)") if not is_part else ("", "")
+    begins, ends = (re.match(r"\w", sign) for sign in (name[0], name[-1]))
+    word = re.compile(f"{before if begins else ''}{re.escape(name)}{after if ends else ''}")
     # nearly all lines lack it, which is known sooner without the pattern
     return [number for number, text in enumerate(lines, 1) if name in text and word.search(text)]
 
 
-def find_name(file: SourceFile, name: str, most: int = MAX_EXCERPT_LINES) -> tuple[list[int], list[int]]:
+def find_name(
+    file: SourceFile, name: str, most: int = MAX_EXCERPT_LINES, *, is_part: bool = False
+) -> tuple[list[int], list[int]]:
     """Return the numbers of the lines around the uses of a name, ascending, and those of all uses.
 
     There are up to ``most`` lines, of where it is defined first, then from the top. A function or class of up to
     60 lines is shown whole, else ten lines before and after.
     """
     lines = file.lines
-    uses = list_uses(lines, name)
+    uses = list_uses(lines, name, is_part=is_part)
     scopes = list_scopes(file.path, file.text) if uses else ()
     heads = {number for scope in scopes for number in range(scope.start, scope.head_end + 1)}
+    defines = re.compile(_DEFINITION.format(name=re.escape(name)))
+
+    def rank(number: int) -> tuple[bool, bool, int]:
+        # a head has names of parameters and bases, too
+        return not defines.match(lines[number - 1]), number not in heads, number
+
     shown: set[int] = set()
-    for use in sorted(uses, key=lambda number: (number not in heads, number)):
+    for use in sorted(uses, key=rank):
         if use in shown:
             continue
         # outer ones come first

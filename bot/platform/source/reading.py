@@ -45,7 +45,7 @@ MAX_USES = 100
 _MAX_USE_LENGTH, _LEAD = 300, 100
 _MAX_NUMBERS_LENGTH = 200
 # commits of a path that are shown, and characters of the first line of each message
-_MAX_CHANGES = 20
+MAX_CHANGES = 20
 _MAX_TITLE_LENGTH = 120
 # characters of one line of a file
 _MAX_LINE_LENGTH = 2_000
@@ -67,7 +67,8 @@ def update_mirror(mirror: GitMirror | None, repository: Repository) -> None:
         with deadlines.bound_work(deadlines.get_seconds_left() / 2):
             mirror.update(repository)
     except MirrorUnavailable as error:
-        log.warning("files of %s are read from GitHub where the mirror lacks them: %s", repository, error)
+        level = logging.INFO if error.is_known else logging.WARNING
+        log.log(level, "files of %s are read from GitHub where the mirror lacks them: %s", repository, error)
 
 
 class PullSource:
@@ -113,27 +114,37 @@ class PullSource:
         cut = f"[cut: {hidden} lines not shown; ask for fewer]" if hidden else ""
         return "\n".join(filter(None, (about, "\n…\n".join(texts), cut)))
 
-    def find_uses(self, name: str) -> str:
-        """Return the uses of a name: everywhere with a mirror, else in the changed files. Raises PrdigestError."""
+    def find_uses(self, name: str, *, is_part: bool = False) -> str:
+        """Return the uses of a name, as a whole word or anywhere in one. Raises PrdigestError.
+
+        With a mirror, the whole tree is searched, else the changed files.
+        """
         if not name:
             raise UsageError("Which name? Give it as it stands in the code.")
-        pull = self._pull
+        pull, reason = self._pull, "there is no mirror of the repository"
         if self._code.search is not None and pull.commit:
             try:
-                everywhere = self._code.search.find_uses(pull.repository, pull.commit, name, MAX_USES)
-                return self._show_uses(name, everywhere, "all files", [], COMPLETE)
+                everywhere = self._code.search.find_uses(
+                    pull.repository, pull.commit, name, MAX_USES, is_part=is_part
+                )
             except SourceUnavailable as error:
                 log.info("%s is not searched at %s: %s", pull.repository, pull.commit, error)
+                reason = str(error).rstrip(".")
+            else:
+                kind = "for it" if is_part else "for the whole word"
+                nothing = f"is not in the tree {self._where}: all text files were searched {kind}."
+                return self._show_uses(name, everywhere, "all files", [], COMPLETE, nothing)
         # those with the most changes first
         paths = [file.path for file in pull.largest_files if file.status != "removed"][:MAX_SEARCHED_FILES]
         if not self._reads_to_search:
             paths = [path for path in paths if path in self._files]
         if self._code.files is None or not paths:
             return (
-                f"No file of #{pull.number} can be read here, so names can't be searched for: say so, or read its "
-                "diff."
+                f"The tree {self._where} could not be read ({reason}), so names can't be searched for: say so, or "
+                "read the diff."
             )
-        return self._search_files(name, [*self._read_files(paths).values()])
+        unread = f"The rest of the tree could not be read ({reason}): {quote_input(name)} may be used there too."
+        return self._search_files(name, [*self._read_files(paths).values()], unread, is_part=is_part)
 
     def list_changes(self, path: str) -> str:
         """Return the last commits that changed a file or folder, newest first. Raises PrdigestError."""
@@ -141,20 +152,24 @@ class PullSource:
         if self._code.search is None:
             raise UsageError("There is no mirror of the repository, so the history of a path is not known.")
         try:
-            changes = self._code.search.list_changes(pull.repository, pull.commit, path, _MAX_CHANGES)
+            changes = self._code.search.list_changes(pull.repository, pull.commit, path, MAX_CHANGES)
         except SourceUnavailable as error:
             log.info("the history of %s is not read at %s: %s", pull.repository, pull.commit, error)
             raise UsageError("The mirror lacks this commit, so the history of a path is not known.") from error
+        is_cut = len(changes) < MAX_CHANGES and not self._code.search.has_whole_history(pull.repository)
+        older = "What changed it before the mirror's history begins could not be read." if is_cut else ""
         if not changes:
-            return f"No commit up to that of #{pull.number} changed {quote_input(path)}."
+            which = "commit in the mirror" if is_cut else "commit"
+            nothing = f"No {which} up to that of #{pull.number} changed {quote_input(path)}."
+            return " ".join(filter(None, [older, nothing]))
         lines = (
             f"{each.committed_at:%Y-%m-%d} {each.commit[:9]} "
             f"{truncate_text(collapse_lines(each.title), _MAX_TITLE_LENGTH)}"
             for each in changes
         )
-        more = ", and older ones" if len(changes) == _MAX_CHANGES else ""
+        more = ", and older ones" if len(changes) == MAX_CHANGES else ""
         count = format_count(len(changes), "commit")
-        return "\n".join([f"{count} of {quote_input(path)}, newest first{more}:", *lines])
+        return "\n".join([*filter(None, [older]), f"{count} of {quote_input(path)}, newest first{more}:", *lines])
 
     def _read_files(self, paths: Sequence[str]) -> Mapping[str, SourceFile]:
         pull, missing = self._pull, [path for path in paths if path not in self._files]
@@ -167,19 +182,18 @@ class PullSource:
             self._files.setdefault(path, SourceFile(path, problem=SourceProblem.UNAVAILABLE))
         return {path: self._files[path] for path in paths}
 
-    def _search_files(self, name: str, files: Sequence[SourceFile]) -> str:
+    def _search_files(self, name: str, files: Sequence[SourceFile], unread_tree: str, *, is_part: bool) -> str:
         pull, readable = self._pull, [file for file in files if not file.problem]
         uses = tuple(
             SourceUse(file.path, number, _shorten_use(lines[number - 1], name))
             for file in readable
             for lines in (file.lines,)
-            for number in list_uses(lines, name)
+            for number in list_uses(lines, name, is_part=is_part)
         )
-        notes = [self._explain_problem(file) for file in files if file.problem]
+        notes = [unread_tree, *(self._explain_problem(file) for file in files if file.problem)]
         removed = sum(file.status == "removed" for file in pull.files or ())
         unsearched = pull.changed_files - len(files) - removed
         notes += [f"{format_count(unsearched, 'changed file')} not searched."] if unsearched > 0 else []
-        notes.append("Other files were not searched: the name may be used there too.")
         where = f"the {format_count(len(readable), 'changed file')} that can be read"
         hidden = [UnreadFile(file.path, str(file.problem)) for file in files if file.problem]
         unread = sum(map(holds_text, hidden)) + max(0, unsearched)
@@ -187,8 +201,15 @@ class PullSource:
         return self._show_uses(name, SourceUses(uses, is_complete=True), where, notes, coverage)
 
     def _show_uses(
-        self, name: str, source_uses: SourceUses, where: str, notes: Sequence[str], coverage: Coverage
+        self,
+        name: str,
+        source_uses: SourceUses,
+        where: str,
+        notes: Sequence[str],
+        coverage: Coverage,
+        nothing: str = "",
     ) -> str:
+        """Return the uses after the notes; ``nothing`` is said of a name without any where all was searched."""
         lines = [f"{use.path}:{use.line}: {use.text}" for use in source_uses.uses[:MAX_USES]]
         # what is not shown can't be quoted
         shown = sum(length <= MAX_RESULT_LENGTH for length in accumulate(len(line) + 1 for line in lines))
@@ -200,18 +221,23 @@ class PullSource:
         at_least = "" if source_uses.is_complete else "at least "
         count = format_count(len(source_uses.uses), "line has", "lines have")
         about = f"{at_least}{count} {quote_input(name)} in {where} {self._where}:"
+        if nothing and source_uses.is_complete and not source_uses.uses:
+            about = f"{quote_input(name)} {nothing}"
         head = "\n".join(CoveredList(source_uses.uses, coverage).render(str, lambda _: (about,), about))
         bounded = limit_lines(notes, MAX_RESULT_LENGTH, "line", "read the diff")
         if bounded.hidden_count:
             self._provenance.add_gap(f"{bounded.hidden_count} files (too long)")
         hidden = len(source_uses.uses) - shown
         cut = f"[cut: {format_count(hidden, 'line')} not shown]" if hidden else ""
-        return "\n".join(filter(None, (head, bounded.text, *lines[:shown], cut)))
+        return "\n".join(filter(None, (bounded.text, head, *lines[:shown], cut)))
 
     def _explain_problem(self, file: SourceFile) -> str:
         number = self._pull.number
         self._provenance.add_gap(f"{shorten_path(file.path)} after #{number} ({file.problem})")
-        return f"{file.path} {self._where} can't be shown: {file.problem}."
+        if file.problem is SourceProblem.MISSING:
+            return f"{file.path} is not in the tree {self._where}."
+        why = "" if file.problem is SourceProblem.UNAVAILABLE else f": {file.problem}"
+        return f"{file.path} {self._where} could not be read{why}."
 
     def _explain_marks(self, whole: SourceExcerpt) -> str:
         number = self._pull.number
@@ -235,11 +261,13 @@ def select_lines(file: SourceFile, first: int, last: int, around: str) -> tuple[
     """Return the lines ``around`` a name, or from ``first`` to ``last`` (0: the limit), and what that is."""
     count, name = len(file.lines), around.strip()
     if name:
-        shown, uses = find_name(file, name)
+        is_part = not list_uses(file.lines, name)
+        shown, uses = find_name(file, name, is_part=is_part)
         hidden = [str(number) for number in sorted({*uses} - {*shown})]
         others = f", not shown: {join_items(hidden, _MAX_NUMBERS_LENGTH)}" if hidden else ""
         count_text = format_count(len(uses), "line has", "lines have")
-        return shown, f"{count_text} {quote_input(name)}{others}."
+        inside = " inside of words" if is_part and uses else ""
+        return shown, f"{count_text} {quote_input(name)}{inside}{others}."
     if first > count:
         return (), f"there is no line {first}."
     last = min(last or count, first + MAX_EXCERPT_LINES - 1, count)

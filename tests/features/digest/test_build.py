@@ -126,7 +126,7 @@ def test_a_digest_has_each_pull_request_in_order_with_its_files_risk_and_area() 
 def test_the_mirror_is_updated_once_before_files_are_read() -> None:
     for pulls in (day(pull(7), pull(8)), day()):
         mirror = SimpleNamespace(update=lambda of, calls=pulls.calls: calls.append(f"update {of}"))
-        build(pulls, sources=SimpleNamespace(source_mirror=mirror, source_versions=None))
+        build(pulls, sources=SimpleNamespace(source_mirror=mirror, source_search=None, source_versions=None))
         steps = [f"update {REPOSITORY}", "files 7", "files 8"] if pulls.pulls else []
         assert [*pulls.calls[:2], *sorted(pulls.calls[2:])] == ["day 2026-02-28", *steps]
 
@@ -425,7 +425,10 @@ def build_touched(store: Redis, view: DigestView, *touching: int) -> tuple[Diges
     """The digest of four merges, some of which remove what a team calls, and which of them the model read."""
     model = Summaries()
     app = make_digest_app(
-        day(*UNDONE), model, tables=Store(store), sources=SimpleNamespace(source_mirror=None, source_versions=None)
+        day(*UNDONE),
+        model,
+        tables=Store(store),
+        sources=SimpleNamespace(source_mirror=None, source_search=None, source_versions=None),
     )
     app.tables.put_field(ENTRIES, "ascend", ENTRY)
     app.tables.put(PROFILES, PROFILE, "ascend")
@@ -460,7 +463,7 @@ BREAKING = DigestView(only=ViewLevel.BREAKING)
     ],
 )
 def test_a_view_of_what_breaks_callers(store: Redis, view: DigestView, shown: list[int], read: list[int]) -> None:
-    model, sources = Summaries(), SimpleNamespace(source_mirror=None, source_versions=None)
+    model, sources = Summaries(), SimpleNamespace(source_mirror=None, source_search=None, source_versions=None)
     app = make_digest_app(day(*UNDONE), model, tables=Store(store), sources=sources)
     for each in UNDONE:
         removed = change(name="engine.core.stop", subject=ContractClass.FUNCTION)

@@ -152,8 +152,12 @@ def test_around_a_name_its_function_is_shown(github: ScriptedGitHub) -> None:
     text = run_tool(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait_for")
     assert "2 lines have 'wait_for'." in text
     assert [line.partition(":")[0] for line in text.split("\n")[1:]] == ["6", "7", "8", "9", "…", "12", "13"]
-    nothing = run_tool(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait")
-    assert "0 lines have 'wait'." in nothing
+    inside = run_tool(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait")
+    assert "2 lines have 'wait' inside of words." in inside
+    call = run_tool(over_github(github), "read_file", number=7, path="engine/retry.py", around="wait_for(")
+    assert "2 lines have 'wait_for('." in call
+    nothing = run_tool(over_github(github), "read_file", number=7, path="engine/retry.py", around="await")
+    assert "0 lines have 'await'." in nothing
     assert "\n" not in nothing
 
 
@@ -188,7 +192,11 @@ def test_a_file_that_can_not_be_read_is_told_in_a_sentence(
 ) -> None:
     session = over_github(github)
     text = run_tool(session, "read_file", number=7, path=path)
-    assert text == f"{path} at the merge commit of #7 can't be shown: {problem}."
+    at = "at the merge commit of #7"
+    is_missing = problem == "the file doesn't exist"
+    assert text == (
+        f"{path} is not in the tree {at}." if is_missing else f"{path} {at} could not be read: {problem}."
+    )
     assert session.provenance.gaps == f"{path} after #7 ({problem})"
     assert session.provenance.sources == ""
 
@@ -216,7 +224,7 @@ def test_of_an_open_pull_request_the_head_is_read() -> None:
 def test_where_files_can_not_be_read_the_model_hears_it(name: str) -> None:
     arguments = {"read_file": {"path": "a.py"}, "find_uses": {"name": "a"}}[name]
     without = call_tool(shelf(SEVEN).toolbox(), name, {"number": 7, **arguments})
-    assert "can" in inside(without)
+    assert "could not be read" in inside(without)
     away = call_tool(with_tree(FileTree(error=GitHubUnavailable("away"))), name, {"number": 7, **arguments})
     assert away.is_error
     assert away.text.startswith("GitHub is not responding")
@@ -312,15 +320,20 @@ def test_without_a_mirror_the_changed_files_are_searched_and_that_is_said(github
     there = replace(SEVEN, files=(CHANGE, ChangedFile("logo.png", "added", 0, 0), gone), changed_files=3)
     session = over_github(github, there)
     assert run_tool(session, "find_uses", number=7, name="wait_for").split("\n") == [
+        (
+            "The rest of the tree could not be read (there is no mirror of the repository): "
+            "'wait_for' may be used there too."
+        ),
+        "logo.png at the merge commit of #7 could not be read: it is binary.",
         "2 lines have 'wait_for' in the 1 changed file that can be read at the merge commit of #7:",
-        "logo.png at the merge commit of #7 can't be shown: it is binary.",
-        "Other files were not searched: the name may be used there too.",
         "engine/retry.py:6: def wait_for(worker):",
         "engine/retry.py:13:     return wait_for(worker)",
     ]
     assert session.provenance.sources == "searched the 1 changed file that can be read after #7 for wait_for"
     assert session.provenance.gaps == "logo.png after #7 (it is binary)"
-    assert run_tool(session, "find_uses", number=7, name="timeouts").startswith("0 lines have 'timeouts' in the 1")
+    assert "0 lines have 'timeouts' in the 1" in run_tool(session, "find_uses", number=7, name="timeouts")
+    inside = run_tool(session, "find_uses", number=7, name="DEFAULT_", part=True)
+    assert "1 line has 'DEFAULT_' in the 1" in inside
     assert github.queries == 1
 
 
@@ -328,7 +341,7 @@ def test_uses_are_bounded_and_counted() -> None:
     many = "".join(f"use(name, {n})\n" for n in range(1_000)) + "name = " + "x" * 5_000 + "\n"
     session = with_tree(FileTree({"engine/retry.py": many}))
     text = run_tool(session, "find_uses", number=7, name="name")
-    assert text.startswith("1,001 lines have 'name'")
+    assert "\n1,001 lines have 'name'" in text
     assert text.count("engine/retry.py:") == MAX_USES
     assert "[cut: 901 lines not shown]" in text
     assert cite(session, "use(name, 99)")
@@ -376,5 +389,13 @@ def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
     assert cite(session, "from engine.retry import wait_for", "engine/run.py").endswith("/engine/run.py#L1")
     assert call_tool(session, "find_uses", {"number": 7, "name": "a\nb"}).is_error
     unknown = run_tool(session, "find_uses", number=8, name="wait_for")
-    assert "can't be shown: it could not be read." in unknown, "the mirror lacks that commit"
-    assert "Other files were not searched" in unknown
+    lacking = f"The rest of the tree could not be read (The mirror of {REPOSITORY} does not have that commit)"
+    assert unknown.startswith(lacking)
+    nothing = run_tool(session, "find_uses", number=7, name="wait_fo")
+    assert nothing == (
+        "'wait_fo' is not in the tree at the merge commit of #7: all text files were searched for the whole word."
+    )
+    part = run_tool(session, "find_uses", number=7, name="wait_fo", part=True)
+    assert part.startswith("4 lines have 'wait_fo' in all files")
+    assert run_tool(session, "find_uses", number=7, name="wait_for(").startswith("3 lines have")
+    assert run_tool(session, "find_uses", number=7, name="ait_for(").startswith("'ait_for(' is not in the tree")

@@ -98,7 +98,7 @@ def test_tools_read_other_files_at_the_merge_commit(desk: Desk) -> None:
     caller, uses = desk.results()
     assert "5:      return split_batch(batch, workers=8)" in caller
     assert "2 lines have 'split_batch' in the 1 changed file" in uses
-    assert "Other files were not searched" in uses
+    assert "The rest of the tree could not be read (there is no mirror of the repository)" in uses
     evidence = bug_review.findings[0].evidence
     assert evidence is not None
     assert (evidence.path, evidence.line, evidence.is_change) == ("engine/run.py", 5, False)
@@ -133,17 +133,19 @@ def test_with_a_mirror_every_file_is_searched_and_a_path_has_a_history(
             ("find_uses", {"name": "split_batch"}),
             ("list_changes", {"path": "engine/core.py"}),
             ("list_changes", {"path": "no/such.py"}),
+            ("find_uses", {"name": "split_batches"}),
         ),
         report(elsewhere),
         of=here,
     )
-    uses, history, nothing = desk.results()
+    uses, history, nothing, no_use = desk.results()
     assert "4 lines have 'split_batch' in all files" in uses
     assert "engine/run.py:5:" in uses
     assert "2 commits of 'engine/core.py', newest first:" in history
     assert "Split faster (#7)" in history
     assert "#9" not in history, "what came later is not shown"
     assert "No commit up to that of #7 changed 'no/such.py'." in nothing
+    assert "'split_batches' is not in the tree at the merge commit of #7: all text files" in no_use
     assert bug_review.verdict is ReviewVerdict.CONFIRMED
     assert github.queries == 0
     # a commit that the mirror lacks is read from GitHub, which is asked little
@@ -159,7 +161,7 @@ def test_without_a_mirror_there_are_few_requests_for_files(desk: Desk, github: S
     steps = [use_all(*(("read_file", {"path": path}) for path in paths[at : at + 4])) for at in (0, 4)]
     desk.review(*steps, report())
     assert github.queries == 1 + MAX_FILE_REQUESTS, "one for the changed files"
-    assert "can't be shown: it could not be read." in desk.results()[-1]
+    assert "other_7.py at the merge commit of #7 could not be read." in desk.results()[-1]
 
 
 # rounds that do not end
@@ -353,6 +355,6 @@ def test_a_tool_that_can_not_answer_says_so(desk: Desk) -> None:
         report(),
     )
     missing, beyond, nameless = desk.results()
-    assert "the file doesn't exist" in missing
+    assert "no/such.py is not in the tree at the merge commit of #7." in missing
     assert "there is no line 10000" in beyond
     assert "Which name?" in nameless

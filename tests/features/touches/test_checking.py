@@ -118,7 +118,7 @@ def test_a_way_has_what_fails_at_its_end(trial: Trial) -> None:
     assert check_way(trial.app, trial.profile, start, end) == checked
     assert check_way(trial.app, trial.profile, trial.commits[2], end, trial.entry).findings == {}
     unknown = check_way(trial.app, trial.profile, start, "f" * 40, trial.entry)
-    assert unknown.sentence == "The rules judged alone: the mirror of octo/engine does not have them yet."
+    assert unknown.sentence == "The rules judged alone: the mirror of octo/engine does not have them."
 
 
 def test_what_the_team_ignores_is_left_out(trial: Trial) -> None:
@@ -137,7 +137,7 @@ def test_without_both_trees_the_rules_judge_alone_and_say_why(trial: Trial) -> N
     alone = "The rules judged alone: "
     switched_off = trial.open_app(prdigest_type_checker="off")
     assert ask(switched_off) == f"{alone}the type checker is switched off."
-    no_mirror = trial.open_app(prdigest_mirror=None)
+    no_mirror = trial.open_app(prdigest_mirror=Path("off"))
     assert ask(no_mirror) == f"{alone}this bot keeps no mirror of the repositories."
     assert ask(trial.app, source=None) == f"{alone}the profile is from a file, so your code is not at hand."
     other = Repository("octo", "other")
@@ -154,7 +154,7 @@ def test_merges_that_the_mirror_lacks_are_judged_by_rules_alone(trial: Trial) ->
     assert len(checked.findings[trial.commits[2]]) == 1
     assert checked.get_witness("f" * 40) is None
     assert checked.sentence == (
-        "The rules judged alone, but for 1 merge: the mirror of octo/engine does not have them yet."
+        "The rules judged alone, but for 1 merge: the mirror of octo/engine does not have them."
     )
 
 

@@ -88,6 +88,7 @@ def app(github: ScriptedGitHub, store: Redis) -> App:
         source_trees=GitHubTrees(client),
         source_files=GitHubSourceFiles(client),
         source_mirror=None,
+        source_search=None,
         releases=None,
         background=SimpleNamespace(
             find_merges=lambda _, commits: {each: PINS[each] for each in commits if each in PINS}
@@ -383,6 +384,8 @@ def test_one_that_is_removed_leaves_nothing_and_is_not_scanned(app: App, store: 
 
 
 def test_without_a_source_of_files_the_reason_is_kept(store: Redis) -> None:
-    bare = make_app(store, SimpleNamespace(source_trees=None, source_files=None, source_mirror=None))
+    bare = make_app(
+        store, SimpleNamespace(source_trees=None, source_files=None, source_mirror=None, source_search=None)
+    )
     entry = add_profile(bare, ENTRY)
     assert entry.problem == "There is no source of files here."

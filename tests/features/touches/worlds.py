@@ -45,7 +45,14 @@ class NoFiles:
 def open_app(store: Redis, github: ScriptedGitHub | None = None, **sources: Any) -> App:
     """An app that reads the files of an emulated GitHub; without one, there is no source of files."""
     versions = GitHubSourceFiles(GitHubClient(github.url, Auth.Token(github.token))) if github else None
-    parts = {"source_versions": versions, "background": None, "releases": None, "source_mirror": None, **sources}
+    parts = {
+        "source_versions": versions,
+        "background": None,
+        "releases": None,
+        "source_mirror": None,
+        "source_search": None,
+        **sources,
+    }
     return make_app(store, SimpleNamespace(**parts), pulls=NoFiles())
 
 

@@ -50,6 +50,8 @@ def environment(**settings: str) -> dict[str, str]:
     names = ("PATH", "HOME", "TMPDIR", "LANG", "COVERAGE_PROCESS_CONFIG")
     kept = {name: os.environ[name] for name in names if name in os.environ}
     own = {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": WARNINGS, "SSL_CERT_FILE": str(AUTHORITY)}
+    # of what a test serves, or none
+    own["PRDIGEST_MIRROR"] = "off"
     return {**kept, **own, **settings}
 
 

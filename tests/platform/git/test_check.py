@@ -1,4 +1,5 @@
 import os
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.doctor.findings import NOW, format_findings, now
 ENGINE = Repository("octo", "engine")
 WAIT = "Wait for the next digest: it creates the mirror again."
 HOURS = timedelta(hours=3)
+MISSING = "- Git: missing: files are read from GitHub, and only changed ones are searched"
 
 
 def make_mirror(root: Path, size: int = 212_000_000) -> MirrorFolder:
@@ -37,6 +39,13 @@ def describe_mirror(root: Path) -> str:
 def test_a_mirror_is_told_with_size_and_age(tmp_path: Path, size: int, shown: str) -> None:
     make_mirror(tmp_path, size)
     assert describe_mirror(tmp_path) == f"+ Mirror octo/engine: {shown}, updated 3 h ago"
+
+
+def test_since_when_it_has_a_history_is_told(tmp_path: Path) -> None:
+    folder = make_mirror(tmp_path, 67_000_000)
+    folder.record_window(folder.path, 180, NOW - timedelta(days=180))
+    line = describe_mirror(tmp_path)
+    assert re.fullmatch(r"\+ Mirror octo/engine: 67.0 MB, history since \d+ \w+ \d{4}, updated 3 h ago", line)
 
 
 def test_what_is_not_there_comes_with_the_next_digest(tmp_path: Path) -> None:
@@ -72,8 +81,8 @@ def test_a_failed_update_is_told_with_its_reason(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "line"),
     [
-        (None, "! Git: missing -> Install git, or leave PRDIGEST_MIRROR empty."),
-        ((2, 25), "! Git: 2.25 -> Install git 2.33 or later, or leave PRDIGEST_MIRROR empty."),
+        (None, f"{MISSING} -> Install git, or set PRDIGEST_MIRROR=off."),
+        ((2, 25), "! Git: 2.25 -> Install git 2.33 or later, or set PRDIGEST_MIRROR=off."),
         ((2, 33), "+ Git: 2.33"),
         ((3, 0), "+ Git: 3.0"),
     ],
@@ -89,7 +98,7 @@ def test_the_version_is_that_of_the_program(tmp_path: Path) -> None:
 
 def test_no_program_is_no_version(tmp_path: Path) -> None:
     line, checker = format_findings(check_mirror(tmp_path, (), now, "nosuchgit"))
-    assert line.startswith("! Git: missing")
+    assert line.startswith(MISSING)
     assert checker in (
         f"+ Type checker: pyrefly {VERSION}",
         "- Type checker: not used: the type checker is not installed",

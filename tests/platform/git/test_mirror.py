@@ -1,12 +1,14 @@
 """Mirrors over real HTTP: made once, brought up to date, made again when they are broken, and never half made."""
 
+import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,15 +16,18 @@ import pytest
 from bot.errors import ConfigurationError, MirrorUnavailable, SourceUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.git.folder import MirrorFolder, measure_size
 from bot.platform.git.mirror import MirrorLimits, is_own_address
 from impact.repository import Repository
-from impact.testing.clones import git, lines, needs_git
+from impact.source.models import DiffSide
+from impact.testing.clones import BEGIN, Builder, git, lines, needs_git
 from tests.helpers.checks import closed_port
 from tests.helpers.git_server import TOKEN, GitServer
 from tests.platform.git.conftest import ENGINE, MirrorSetup
 
 pytestmark = [needs_git, pytest.mark.slow]
 
+Serve = Callable[[Callable[[Builder], object]], MirrorSetup]
 ANY = MirrorLimits()
 SHORT = MirrorLimits(clone_seconds=1.5, fetch_seconds=1.5, lock_seconds=0.3)
 
@@ -114,6 +119,95 @@ class TestUpdates:
         setup.root = Path("mirrors")
         setup.update()
         assert read(setup) == "retries = 2\n"
+
+
+def serve_days(serve: Serve, *days: int) -> MirrorSetup:
+    """A repository with a commit on each of some days, which count from its first."""
+
+    def build(builder: Builder) -> None:
+        for day in days:
+            builder.commit(f"Day {day}", {"a.py": b"day = %d\n" % day}, at=BEGIN + timedelta(days=day))
+
+    made = serve(build)
+    made.now = BEGIN + timedelta(days=days[-1] + 1)
+    return made
+
+
+class TestHistory:
+    def test_it_begins_at_a_date_before_which_nothing_is_claimed(self, serve: Serve) -> None:
+        setup = serve_days(serve, 0, 10, 20, 30, 40)
+        commits = git(setup.source, "rev-list", "--reverse", "main").split()
+        setup.update(MirrorLimits(days=25))
+        assert git(setup.path, "rev-list", "--count", "default") == "3"
+        assert [read(setup, commit) for commit in commits[2:]] == [f"day = {day}\n" for day in (20, 30, 40)]
+        for commit in commits[:2]:
+            assert not setup.files.has_commit(ENGINE, commit)
+            with pytest.raises(SourceUnavailable, match="does not have that commit"):
+                setup.search.find_uses(ENGINE, commit, "day", 5)
+        with pytest.raises(SourceUnavailable):
+            # the parent of its first commit is not there, which does not mean that there was none
+            setup.files.read_files(ENGINE, commits[2], ["a.py"], DiffSide.OLD)
+        titles = [each.title for each in setup.search.list_changes(ENGINE, commits[-1], "a.py", 9)]
+        assert titles == ["Day 40", "Day 30"], "the first commit did not add all files"
+        assert not setup.search.has_whole_history(ENGINE)
+        assert git(setup.path, "fsck", "--no-dangling") == ""
+
+    def test_an_update_adds_what_is_new_and_nothing_older(self, serve: Serve) -> None:
+        setup = serve_days(serve, 0, 10, 20, 30, 40)
+        limits = MirrorLimits(days=25)
+        setup.update(limits)
+        old = git(setup.source, "rev-parse", "main~4")
+        identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        tree = git(setup.source, "rev-parse", "main^{tree}")
+        # a branch that began before the mirror does
+        side = git(setup.source, *identity, "commit-tree", "-p", old, "-m", "Beside", tree)
+        parents = ("-p", "main", "-p", side)
+        merge = git(setup.source, *identity, "commit-tree", *parents, "-m", "Join", tree)
+        git(setup.source, "update-ref", "refs/heads/main", merge)
+        setup.update(limits)
+        assert read(setup, merge) == "day = 40\n"
+        assert not setup.files.has_commit(ENGINE, old)
+
+    def test_a_repository_at_rest_has_its_last_commits(self, serve: Serve) -> None:
+        setup = serve_days(serve, 0, 1)
+        setup.now += timedelta(days=400)
+        for _ in range(2):
+            setup.update(MirrorLimits(days=25))
+            assert read(setup) == "day = 1\n"
+
+    @pytest.mark.parametrize(("later", "days", "count"), [(60, 25, "1"), (1, 5, "1"), (1, 0, "5"), (1, 25, "3")])
+    def test_it_is_made_again_when_it_reaches_too_far_or_is_to_be_another(
+        self, serve: Serve, later: int, days: int, count: str
+    ) -> None:
+        setup = serve_days(serve, 0, 10, 20, 30, 40)
+        setup.update(MirrorLimits(days=25))
+        setup.now += timedelta(days=later)
+        if later > 25:
+            setup.commit("Now", {"a.py": b"now\n"})
+        setup.update(MirrorLimits(days=days))
+        assert git(setup.path, "rev-list", "--count", "default") == count
+
+    @pytest.mark.parametrize("is_removed", [True, False])
+    def test_one_that_is_too_large_has_fewer_days_or_is_told(self, serve: Serve, *, is_removed: bool) -> None:
+        large = random.Random(1).randbytes(400_000)  # noqa: S311 (nothing secret)
+
+        def build(builder: Builder) -> None:
+            builder.commit("Large", {"a.bin": large}, at=BEGIN)
+            builder.commit("Small", {"a.py": b"a\n", "a.bin": None if is_removed else large[1:]})
+            builder.commit("Later", {"a.py": b"b\n"}, at=BEGIN + timedelta(days=40))
+
+        setup, limits = serve(build), MirrorLimits(days=60, max_bytes=200_000)
+        setup.now = BEGIN + timedelta(days=41)
+        if not is_removed:
+            assert "larger than 0.0002 GB; set PRDIGEST_MIRROR_DAYS=0" in catch_refusal(setup, limits)
+            assert beside(setup) == ["engine~failed", "engine~lock"]
+            return
+        setup.update(limits)
+        assert (read(setup), measure_size(setup.path) < 200_000) == ("b\n", True)
+        window = MirrorFolder(setup.root, ENGINE).read_window()
+        assert window == (60, setup.now - timedelta(days=14))
+        setup.update(limits)
+        assert MirrorFolder(setup.root, ENGINE).read_window() == window, "it goes on"
 
 
 class TestTokens:
@@ -222,8 +316,13 @@ class TestFailures:
         assert "does not let the token fetch" in catch_refusal(setup)
 
     def test_no_git(self, setup: MirrorSetup) -> None:
-        with pytest.raises(MirrorUnavailable, match="install git, or leave PRDIGEST_MIRROR empty"):
-            setup.mirror(program="nosuchgit").update(ENGINE)
+        told = []
+        for _ in range(2):
+            setup.now += timedelta(hours=1)
+            with pytest.raises(MirrorUnavailable, match="install git, or set PRDIGEST_MIRROR=off") as caught:
+                setup.mirror(program="nosuchgit").update(ENGINE)
+            told.append(caught.value.is_known)
+        assert told == [False, True], "it is told once"
 
     def test_a_folder_that_can_not_be_written(self, setup: MirrorSetup) -> None:
         setup.root.write_text("a file")
