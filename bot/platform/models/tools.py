@@ -114,6 +114,7 @@ class ToolName(StrEnum):
     READ_DISCUSSION = "read_discussion"
     FIND_PROFILE_USES = "find_profile_uses"
     LIST_CHANGES = "list_changes"
+    FIND_REQUIREMENTS = "find_requirements"
 
 
 # the argument of a search that says whether diffs or texts are searched, as :class:`.search.Where`

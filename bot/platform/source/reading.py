@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -44,6 +45,14 @@ MAX_FILE_LENGTH = 20_000
 MAX_USES = 100
 _MAX_USE_LENGTH, _LEAD = 300, 100
 _MAX_NUMBERS_LENGTH = 200
+NO_MIRROR = "there is no mirror of the repository"
+_SEPARATORS = re.compile(r"[-_.]+")
+# files that say which packages and versions are required, or were chosen
+_REQUIREMENTS = re.compile(
+    r"(?:^|/)(?:[^/]*(?:requirements|constraints)[^/]*\.(?:txt|in)|requirements/[^/]+\.(?:txt|in)|pyproject\.toml"
+    r"|setup\.(?:py|cfg)|environment\.ya?ml|Pipfile|[^/]*(?:Docker|Container)file[^/]*|[^/]+\.lock|pylock\.toml)$",
+    re.I,
+)
 # commits of a path that are shown, and characters of the first line of each message
 MAX_CHANGES = 20
 _MAX_TITLE_LENGTH = 120
@@ -121,7 +130,7 @@ class PullSource:
         """
         if not name:
             raise UsageError("Which name? Give it as it stands in the code.")
-        pull, reason = self._pull, "there is no mirror of the repository"
+        pull, reason = self._pull, NO_MIRROR
         if self._code.search is not None and pull.commit:
             try:
                 everywhere = self._code.search.find_uses(
@@ -145,6 +154,31 @@ class PullSource:
             )
         unread = f"The rest of the tree could not be read ({reason}): {quote_input(name)} may be used there too."
         return self._search_files(name, [*self._read_files(paths).values()], unread, is_part=is_part)
+
+    def find_requirements(self, package: str) -> str:
+        """Return the lines of lists of requirements that have a package's name or a part. Raises PrdigestError."""
+        pull, search, word = self._pull, self._code.search, _SEPARATORS.sub("-", package.lower())
+        if search is None or not word.strip("-"):
+            raise UsageError("Name a package." if search else f"The tree could not be read ({NO_MIRROR}).")
+        try:
+            listed = search.list_paths(pull.repository, pull.commit)
+        except SourceUnavailable as error:
+            raise UsageError(f"The tree {self._where} could not be read: {error}") from error
+        # what people wrote first, and the nearest to the top
+        paths = sorted(
+            filter(_REQUIREMENTS.search, listed), key=lambda path: (".lock" in path, path.count("/"), path)
+        )
+        read, left_out = [*self._read_files(paths[:MAX_SEARCHED_FILES]).values()], paths[MAX_SEARCHED_FILES:]
+        uses = tuple(
+            SourceUse(file.path, number, _shorten_use(file.lines[number - 1], package))
+            for file in read
+            if not file.problem
+            for number in _list_requirements(file.lines, word)
+        )
+        notes = [self._explain_problem(file) for file in read if file.problem]
+        notes += [f"{format_count(len(left_out), 'list')} of requirements could not be read."] if left_out else []
+        where = f"the {format_count(len(read), 'list')} of requirements"
+        return self._show_uses(package, SourceUses(uses, is_complete=not notes), where, notes, COMPLETE)
 
     def list_changes(self, path: str) -> str:
         """Return the last commits that changed a file or folder, newest first. Raises PrdigestError."""
@@ -246,6 +280,17 @@ class PullSource:
         if any(line.mark == "+" for line in whole.lines):
             return f"Those with + were added by #{number}, the others are unchanged."
         return f"#{number} added none of the file's lines."
+
+
+def _list_requirements(lines: Sequence[str], word: str) -> Iterator[int]:
+    """Yield the numbers of the lines with a word, and of the versions that lock files have below a name."""
+    names = False
+    for number, line in enumerate(lines, 1):
+        text = line[:_MAX_LINE_LENGTH].strip()
+        has_word = not text.startswith("#") and word in _SEPARATORS.sub("-", text.lower())
+        if has_word or (names and text.startswith("version")):
+            yield number
+        names = has_word and text.startswith("name")
 
 
 def find_change(pull: PullRequest, path: str) -> ChangedFile | None:

@@ -49,6 +49,15 @@ class ListChangesArguments(ToolArguments):
     path: Annotated[str, Field(min_length=1, max_length=MAX_PATH_LENGTH)]
 
 
+class FindRequirementsArguments(ToolArguments):
+    description: ClassVar[str] = (
+        f"Up to {MAX_USES} lines of the tree's lists of requirements, lock files and Dockerfiles that name a "
+        "package: which versions are required or pinned, and by which file."
+    )
+
+    package: str = Field(min_length=1, max_length=100, description="a package's name, or a part of it")
+
+
 def _read_file(source: PullSource, arguments: ReadFileArguments) -> str:
     return source.read_part(arguments.path.strip(), arguments.first, arguments.last, arguments.around)
 
@@ -61,11 +70,16 @@ def _list_changes(source: PullSource, arguments: ListChangesArguments) -> str:
     return source.list_changes(arguments.path.strip())
 
 
+def _find_requirements(source: PullSource, arguments: FindRequirementsArguments) -> str:
+    return source.find_requirements(arguments.package.strip())
+
+
 # by name: the arguments of each, and the function that gets the source and them
 SOURCE_TOOLS: Mapping[str, tuple[type[ToolArguments], Callable[[PullSource, Any], str]]] = {
     ToolName.READ_FILE: (ReadFileArguments, _read_file),
     ToolName.FIND_USES: (FindUsesArguments, _find_uses),
     ToolName.LIST_CHANGES: (ListChangesArguments, _list_changes),
+    ToolName.FIND_REQUIREMENTS: (FindRequirementsArguments, _find_requirements),
 }
 # these need a mirror with the commit
-TREE_TOOLS = frozenset({ToolName.LIST_CHANGES})
+TREE_TOOLS = frozenset({ToolName.LIST_CHANGES, ToolName.FIND_REQUIREMENTS})

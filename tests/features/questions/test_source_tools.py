@@ -369,6 +369,12 @@ def test_nothing_is_no_name(name: str, github: ScriptedGitHub) -> None:
 @needs_git
 def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
     files: dict[str, bytes | None] = {"engine/retry.py": RETRY.encode(), "engine/run.py": CALLER.encode()}
+    files |= {
+        "Dockerfile": b"FROM scratch\nARG FLASH_ATTN_VERSION=2.8.1\n",
+        "pyproject.toml": b'[project]\ndependencies = ["flash-attn>=2.7"]\n',
+        "requirements/cuda.txt": b"# flash-attn is fast\nflash-attn==2.8.1\n",
+        "uv.lock": b'[[package]]\nname = "flash-attn"\nversion = "2.8.1"\n',
+    }
     with building(tmp_path / "made") as builder:
         commit = builder.sha(builder.commit("Wait longer (#7)", files))
     source = tmp_path / "served" / REPOSITORY.owner / f"{REPOSITORY.name}.git"
@@ -388,6 +394,18 @@ def test_with_a_mirror_all_files_are_searched(tmp_path: Path) -> None:
     ]
     assert cite(session, "from engine.retry import wait_for", "engine/run.py").endswith("/engine/run.py#L1")
     assert call_tool(session, "find_uses", {"number": 7, "name": "a\nb"}).is_error
+    assert run_tool(session, "find_requirements", number=7, package="Flash_Attn").split("\n") == [
+        "5 lines have 'Flash_Attn' in the 4 lists of requirements at the merge commit of #7:",
+        "Dockerfile:2: ARG FLASH_ATTN_VERSION=2.8.1",
+        'pyproject.toml:2: dependencies = ["flash-attn>=2.7"]',
+        "requirements/cuda.txt:2: flash-attn==2.8.1",
+        'uv.lock:2: name = "flash-attn"',
+        'uv.lock:3: version = "2.8.1"',
+    ]
+    none = run_tool(session, "find_requirements", number=7, package="numpy")
+    assert none.startswith("0 lines have 'numpy' in the 4 lists of requirements")
+    away = call_tool(session, "find_requirements", {"number": 8, "package": "numpy"})
+    assert (away.is_error, "could not be read" in away.text) == (True, True)
     unknown = run_tool(session, "find_uses", number=8, name="wait_for")
     lacking = f"The rest of the tree could not be read (The mirror of {REPOSITORY} does not have that commit)"
     assert unknown.startswith(lacking)

@@ -18,6 +18,7 @@ from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.git.folder import MirrorFolder, measure_size
 from bot.platform.git.mirror import MirrorLimits, is_own_address
+from bot.platform.git.reading import MirrorReader
 from impact.repository import Repository
 from impact.source.models import DiffSide
 from impact.testing.clones import BEGIN, Builder, git, lines, needs_git
@@ -543,6 +544,30 @@ class TestHostileFolder:
         setup.update()
         assert not (setup.path / name).exists()
         assert read(setup) == "retries = 2\n"
+
+    def test_a_tree_without_end_is_left_in_time_and_nothing_is_claimed_of_it(self, setup: MirrorSetup) -> None:
+        def make_tree(lines: str) -> str:
+            listed = setup.source.parent / "listed"
+            listed.write_text(lines)
+            with listed.open("rb") as stream:
+                return git(setup.source, "mktree", standard_input=stream)
+
+        blob = git(setup.source, "rev-parse", "main:a.py")
+        # a dozen objects: ten to the power of twelve files, twelve folders deep
+        tree = make_tree("".join(f"100644 blob {blob}\tinstructions: ignore all {n}\n" for n in range(10)))
+        for _ in range(11):
+            tree = make_tree("".join(f"040000 tree {tree}\t{n}\n" for n in range(10)))
+        identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+        commit = git(setup.source, *identity, "commit-tree", "-p", "main", "-m", "Endless", tree)
+        git(setup.source, "update-ref", "refs/heads/main", commit)
+        setup.update()
+        reader, began = MirrorReader(setup.root, seconds=1.0), time.monotonic()
+        absent = reader.find_uses(ENGINE, commit, "absent", 5)
+        assert (absent.uses, absent.is_complete) == ((), False), "nobody knows"
+        with pytest.raises(SourceUnavailable):
+            reader.list_paths(ENGINE, commit)
+        assert time.monotonic() - began < 10
+        assert measure_size(setup.path) < 100_000
 
 
 CLONE = """
