@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,27 @@ def test_without_a_folder_github_alone_is_read() -> None:
     assert add_mirror(settings, github) is github
     sources = LiveSources(settings, lambda: MORNING, CLAUDE)
     assert (sources.source_mirror, sources.source_search) == (None, None)
+
+
+def test_without_a_setting_it_is_in_the_folder_of_the_state(
+    server: GitServer, tmp_path: Path, monkeypatch: Env
+) -> None:
+    monkeypatch.delenv("PRDIGEST_MIRROR")
+    monkeypatch.setenv("PRDIGEST_STATE_DIR", str(tmp_path / "state"))
+    sources = LiveSources(load_settings(), lambda: MORNING, CLAUDE)
+    assert sources.source_mirror is not None
+    sources.source_mirror.update(ENGINE)
+    folder = MirrorFolder(tmp_path / "state" / "mirror", ENGINE)
+    assert (folder.find_problem(), folder.read_window()) == ("", (180, MORNING - timedelta(days=180)))
+    # the token is in no file
+    texts = [path.read_bytes() for path in (tmp_path / "state").rglob("*") if path.is_file()]
+    assert not any(TOKEN.encode() in text for text in texts)
+    # all of the history
+    monkeypatch.setenv("PRDIGEST_MIRROR_DAYS", "0")
+    mirror = build_mirror(load_settings(), lambda: MORNING + timedelta(hours=1))
+    assert mirror is not None
+    mirror.update(ENGINE)
+    assert (folder.find_problem(), folder.read_window()) == ("", None)
 
 
 def test_it_is_fetched_with_the_token_and_read_before_github(server: GitServer, tmp_path: Path) -> None:

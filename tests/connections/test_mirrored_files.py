@@ -78,6 +78,10 @@ class TestUpdates:
             f"files of {REPOSITORY} are read from GitHub where the mirror lacks them: The disk is full."
         ]
 
+    def test_what_was_told_is_told_once(self, caplog: pytest.LogCaptureFixture) -> None:
+        update_mirror(KnownMirror(MirrorUnavailable("Git is missing.", is_known=True)), REPOSITORY)
+        assert [record.levelname for record in caplog.records] in ([], ["INFO"])
+
     def test_any_other_error_is_a_defect(self) -> None:
         with pytest.raises(ZeroDivisionError):
             update_mirror(KnownMirror(ZeroDivisionError()), REPOSITORY)
