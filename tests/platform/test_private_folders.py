@@ -53,6 +53,8 @@ def test_what_an_earlier_version_left_open_is_closed(tmp_path: Path) -> None:
     with connect_embedded(state) as client:
         client.set("key", "value")
     stop_embedded(state)
+    # the mirrors are there, too
+    (state / "mirror" / "octo").mkdir(parents=True)
     for each in (state, *state.rglob("*")):
         each.chmod(0o755 if each.is_dir() else 0o644)
     with connect_embedded(state) as client:
