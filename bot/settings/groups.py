@@ -393,8 +393,8 @@ class RuntimeSettings(SettingsGroup):
     )
     prdigest_mirror_days: int = setting(
         "How many days of history a mirror has at least, 0 to 3650. It then takes 300 MB at most, and the first "
-        "digest waits two minutes at most for it; a larger one has 14 days. 0 is the whole history: up to 10 GB "
-        "and ten minutes.",
+        "digest waits two minutes at most for it. Where it needs more, it is tried once more with 14 days. 0 is "
+        "the whole history: up to 10 GB and ten minutes.",
         _WORK,
         default=180,
         ge=0,
