@@ -148,7 +148,8 @@ _MAX_WHOLE, _NEAR = 60, 10
 # the beginning of a line that defines a name: with a keyword before it, or a value or type behind it
 _DEFINITION = (
     r"\s{{0,60}}(?:(?:[\w:<>*&]{{1,60}} {{1,4}}){{0,4}}(?:class|def|func|fn|struct|enum|interface|trait|type"
-    r"|define|let|const|static|var) {{1,4}}{name}(?!\w)|{name} {{0,4}}(?::(?!:)|=(?!=)))"
+    r"|define|let|const|static|var) {{1,4}}(?:[\w:<>*&]{{1,60}} {{1,4}}){{0,3}}{name}(?!\w)"
+    r"|{name} {{0,4}}(?::(?!:)|=(?!=)))"
 )
 
 

@@ -60,6 +60,26 @@ def test_the_definition_comes_first_where_there_is_no_room_for_all() -> None:
     assert uses_of_it[0] in shown
 
 
+@pytest.mark.parametrize(
+    ("path", "definition"),
+    [
+        ("a.py", "LIMIT = 3"),
+        ("a.py", "LIMIT: Final = 3"),
+        ("a.py", "class LIMIT(Base):"),
+        ("a.py", "async def LIMIT(x):"),
+        ("a.cu", "static constexpr const int LIMIT = 3;"),
+        ("a.h", "struct LIMIT {"),
+        ("a.rs", "pub fn LIMIT() {}"),
+        ("a.ts", "export const LIMIT = 3"),
+        ("a.toml", "LIMIT = 3"),
+    ],
+)
+def test_what_a_name_is_defined_by_comes_before_its_uses(path: str, definition: str) -> None:
+    uses = "".join(f"def use_{n}(x=LIMIT):\n    x == LIMIT\n{'    pass' * 2}\n" + "\n" * 20 for n in range(20))
+    shown, _ = find_name(SourceFile(path, f"{uses}{definition}\n"), "LIMIT")
+    assert shown[-1] == uses.count("\n") + 1
+
+
 @given(st.text("ab_ .\n(", max_size=60), st.text("ab_.", min_size=1, max_size=3))
 def test_around_a_name_stand_lines_with_it(text: str, name: str) -> None:
     shown, uses = find_name(SourceFile("a.cpp", text), name, 30)
@@ -72,3 +92,5 @@ def test_only_whole_words_are_uses() -> None:
     assert list_uses(["retry", "retry_now", "no_retry", "x.retry(1)", "Retry", "--retry"], "retry") == [1, 4, 6]
     assert list_uses(["run --fast", "run --faster"], "--fast") == [1]
     assert list_uses(["a.b", "axb"], "a.b") == [1]
+    assert list_uses(["run(job)", "rerun(job)"], "run(") == [1], "behind a sign anything may stand"
+    assert list_uses(["retry", "retry_now", "no_retry"], "retry", is_part=True) == [1, 2, 3]
