@@ -26,7 +26,7 @@ def test_they_name_tools_that_exist() -> None:
         '"today", "this week" or "the latest" in it mean its own days, however long ago they are',
         "A tool's count is evidence.",
         '"None", "only" and "N of M" may rest on it alone, without a quote',
-        'Where it says "at least", "not loaded", "not searched" or "could not be read", there is no proof of "none"',
+        '"not loaded", "not searched" or "could not be read", there is no proof of "none"',
         "may be quoted again only if the record or a result since this question shows it",
         "Headlines and summaries were written by a model and not checked against code.",
         "are what the author says: tell it as such",
