@@ -32,11 +32,14 @@ def truncate_words(text: str, limit: int) -> str:
 
 
 def keep_sentences(text: str, limit: int) -> str:
-    """Return the first sentences of at most ``limit`` words together, each whole; empty if the first is longer."""
+    """Return the first sentences of at most ``limit`` words together, each whole; empty if the first is longer.
+
+    A sentence that ends with an ellipsis was cut before.
+    """
     kept, count = list[str](), 0
     for sentence in _SENTENCE_END.split(text):
         count += len(sentence.split())
-        if count > limit:
+        if count > limit or sentence.endswith("…"):
             break
         kept.append(sentence)
     return " ".join(kept)

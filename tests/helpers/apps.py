@@ -116,7 +116,9 @@ def make_reading_app(
     """
     nothing = dict.fromkeys(("model", "chat", "source_files", "source_search", "source_versions"))
     sources = sources or SimpleNamespace(stands_in="", get_written_review=lambda _: None, **nothing)
-    timeline = SimpleNamespace(assess_risk=assess_pull_request, read_merges_or_none=lambda *_: ())
+    timeline = SimpleNamespace(
+        assess_risk=assess_pull_request, read_merges_or_none=lambda *_: (), find_outcomes=lambda _: ()
+    )
     own = {"pulls": pulls, "day_lists": pulls, "model": model, "chat": None, "source_files": None}
     memory = {} if store else {"cached": MemoryStore()}
     unnamed = SimpleNamespace(require_known=lambda name, _: name)

@@ -10,6 +10,7 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
+from bot.features.merges.entry import LeadRule
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClass, PathClasses
 
@@ -18,10 +19,17 @@ class ActionRank(IntEnum):
     """What happens to those who do not act, in the order in which actions are shown."""
 
     REMOVED = 0
-    CHANGED_DEFAULT = 1
-    REQUIREMENT = 2
+    REQUIREMENT = 1
+    CHANGED_DEFAULT = 2
     ADVICE = 3
     OPTION = 4
+
+    @property
+    def rule(self) -> LeadRule:
+        """The rule that admits it to a lead: a must where something stops working otherwise."""
+        if self <= ActionRank.REQUIREMENT:
+            return LeadRule.MUST_ACT
+        return LeadRule.MAY_ACT if self is ActionRank.OPTION else LeadRule.SHOULD_ACT
 
 
 _CODE = re.compile(r"`[^`]*`")
@@ -41,11 +49,12 @@ _RANKS = {
     ActionRank.REMOVED: r"\b(?:removed|removes|removal|renam\w+|dropped|drops|deleted|deletes|(?:is|are) gone"
     r"|no longer|moved (?:to|from|into)|used to be)\b"
     r"|(?:^|[.;:,] |\b(?:must|should|to) )(?:replace|migrate|point)\b[^.;]{1,120}\b(?:with|by|to|at)\b",
-    ActionRank.CHANGED_DEFAULT: r"\bdefault(?:s|ed)?\b|\b(?:is|are) now (?:on|off|enabled|disabled)\b"
-    r"|\bopt(?:s|ed)?[- ](?:in|out)\b|\b(?:keep|restore) the (?:old|previous|former)\b"
+    ActionRank.CHANGED_DEFAULT: r"\b(?:default(?:s|ed)?|deprecated)\b"
+    r"|\b(?:is|are) now (?:on|off|enabled|disabled)\b|\bopt(?:s|ed)?[- ](?:in|out)\b"
+    r"|\b(?:keep|restore) the (?:old|previous|former)\b"
     r"|\bturn(?:s|ed)? (?:on|off)\b",
     ActionRank.REQUIREMENT: r"\b(?:must|requires?|required|requirement|mandatory|needs?|needed|ha(?:s|ve) to"
-    r"|at least|minimum|deprecated)\b"
+    r"|at least|minimum)\b"
     r"|(?:^|[.;:,] |\b(?:should|to) )(?:upgrade|(?:re)?install|rebuild|regenerate)\b",
     ActionRank.OPTION: r"\b(?:may|can|might|could|optional(?:ly)?|if (?:you )?(?:want|wish))\b",
 }

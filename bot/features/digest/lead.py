@@ -8,23 +8,27 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, groupby
+from itertools import accumulate, groupby, islice
 from operator import itemgetter
 from typing import Any
 
-from bot.features.digest.rules import Digest, MultiDayDigest, format_numbers
+from bot.features.digest.actions import rank_action
+from bot.features.digest.rules import Digest, MultiDayDigest, OpenFinding, format_numbers
 from bot.features.digest.thread import collect_urls
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, LeadLine, LeadRule
 from bot.features.merges.requests import ViewLevel
 from bot.features.merges.summary import describe_fallback, is_for_budget
 from bot.features.merges.view import (
     MAX_SENTENCE,
-    WIDE_LIMITS,
     LineLimits,
+    count_outcome_lines,
+    format_band,
     format_more,
     get_claim,
     keep_short,
+    keep_title,
     make_list,
+    render_finding_line,
     render_numbers,
     render_outcomes,
     render_risk,
@@ -41,6 +45,7 @@ from bot.features.touches.lines import (
     render_news_line,
     render_pending,
     render_touches,
+    sort_hits,
 )
 from bot.platform.models.packing import Coverage
 from bot.platform.slack.blocks import (
@@ -54,17 +59,20 @@ from bot.platform.slack.blocks import (
     make_bullets,
     make_context,
     make_header,
+    make_link,
     make_prose,
     make_section,
     make_text,
 )
 from bot.platform.slack.messages import Post
-from bot.text import EMPTY_INDEX, SentenceIndex, keep_sentences, normalize_sentence, truncate_words
+from bot.text import EMPTY_INDEX, SentenceIndex, keep_sentences, normalize_sentence
 from impact.coverage import Coverage as ReadCoverage
+from impact.history.outcomes import OutcomeKind
 from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_OVERVIEW_LENGTH = 700
-_MAX_HEADLINE_WORDS = 24
+_MAX_NAME_WORDS, _MAX_NAME_LENGTH = 8, 60
+_MAX_NOTIFICATION = 800  # characters
 _LEAST_OVERVIEW_WITH_NEWS = 20
 _MAX_NOTE_WORDS = 30
 _MAX_NOTIFIED_REASON = 12  # words
@@ -79,11 +87,13 @@ class _LeadLimits(LineLimits):
     """How much the parts of a lead show, besides the limits of its lists: sentences are whole or left out.
 
     ``overview`` is in words. ``facts`` are how the day was read and what that cost; what is missing always stands.
-    ``breaking`` merges have a line with ``names``, the others their number.
+    ``findings`` have a line, of the others the numbers stand. ``breaking`` merges have a line with ``names``, the
+    others their number.
     """
 
     overview: int = 90
     facts: bool = True
+    findings: int = 5
     breaking: int = 5
     names: int = 3
     touches: TouchLimits = WIDE_TOUCHES
@@ -98,23 +108,25 @@ _FIRST_STEPS: tuple[dict[str, Any], ...] = (
     {"overview": 45, "breaking": 4},
     {"actions": 3, "sentence": 40},
     {"outcomes": 5, "breaking": 3},
-    {"overview": 30, "triggers": False},
-    {"actions": 2, "names": 2},
-    {"breaking": 2, "outcomes": 4},
-    {"sentence": 25, "risks": 2},
+    {"overview": 30, "actions": 2},
+    {"risks": 2},
+    {"breaking": 2, "names": 2, "outcomes": 4},
+    {"sentence": 25},
+    {"actions": 1, "risks": 1},
+    {"findings": 4, "affected": 0},
 )
 _LAST_STEPS: tuple[dict[str, Any], ...] = (
-    {"actions": 1, "overview": 15, "outcomes": 3},
-    {"breaking": 1, "names": 1, "risks": 1, "outcomes": 2, "numbers": 6, "attempts": 1},
+    {"findings": 3, "overview": 15, "outcomes": 3},
+    {"breaking": 1, "names": 1, "outcomes": 2, "numbers": 6, "attempts": 1, "findings": 2},
     # a day of which each text has as many words as it can
     {"sentence": 12, "overview": 0, "attempts": 0, "numbers": 3},
-    {"sentence": 0, "outcomes": 1},
+    {"sentence": 0, "outcomes": 1, "findings": 1},
 )
 _STEPS = (*_FIRST_STEPS, *_LAST_STEPS)
 # of a day that touches the readers' own code: that is what they read it for
 _STEPS_WITH_HITS = (
     *_FIRST_STEPS,
-    {"actions": 1, "risks": 1, "overview": 20},
+    {"findings": 3, "overview": 20},
     {"touches": TouchLimits(code=0, action=12)},
     *_LAST_STEPS[:2],
     {"touches": TouchLimits(code=0, reason=8, action=8)},
@@ -131,21 +143,30 @@ _VERSIONS, _VERSIONS_WITH_HITS = _build_versions(_STEPS), _build_versions(_STEPS
 
 
 def render_lead(digest: Digest) -> Post:
-    """Render the message in the channel: at most 220 words and 10 blocks, however busy the day was."""
+    return build_lead(digest)[0]
+
+
+def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
+    """Render the message in the channel: at most 220 words and 11 blocks, however busy the day was.
+
+    Return it with its lines, each with the rule that admitted it. What code proved stands first: what touches the
+    readers, was reverted or repaired, or breaks callers. Then come bugs that were found, other risks, and actions.
+    """
     date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B %Y}"
     coverage = digest.coverage
     headline = collapse_lines(_format_title(digest, digest.name, date, coverage))
     overview = collapse_lines(digest.overview.text)
     # a busy day has a dozen versions, which choose from these
-    outcomes, older, riskiest = digest.standing_outcomes, digest.older_reverts, digest.riskiest_entries
+    outcomes, older, findings = digest.standing_outcomes, digest.older_reverts, digest.findings
     actions, own_urls, breaking = _group_actions(digest), collect_urls(digest), digest.breaking
+    riskiest = _list_other_risks(digest)
     notes, facts = list_notes(digest, coverage), list_facts(digest)
     context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
 
     def build(limits: _LeadLimits, urls: Mapping[int, str]) -> list[Block]:
         text = keep_sentences(overview, limits.overview)
         index = SentenceIndex.build(text)
-        blocks = [make_header(truncate_words(headline, _MAX_HEADLINE_WORDS))]
+        blocks = [make_header(headline)]
         gaps = _explain_gaps(digest, coverage, limits.sentence)
         blocks += [make_sentence(gaps)] if gaps else []
         if digest.touches:
@@ -156,8 +177,9 @@ def render_lead(digest: Digest) -> Post:
         if news and limits.overview >= _LEAST_OVERVIEW_WITH_NEWS:
             blocks.append(news)
         blocks += _render_overview(digest, text, urls)
-        blocks += render_breaking(breaking, most=limits.breaking, names=limits.names)
         blocks += render_outcomes(outcomes, older, _ELSEWHERE, limits)
+        blocks += render_breaking(breaking, most=limits.breaking, names=limits.names)
+        blocks += _render_findings(findings, own_urls, urls, limits)
         blocks += _render_risky_changes(digest, riskiest, coverage, urls, limits, index)
         blocks += _render_actions(actions, own_urls, urls, limits, index)
         line = " · ".join(_keep_clauses([*notes, *(facts if limits.facts else ())], max(20, limits.sentence)))
@@ -170,9 +192,10 @@ def render_lead(digest: Digest) -> Post:
     blocks = choose_fitting_blocks(build(limits, urls) for urls in (own_urls, {}))
     # what a phone's notification shows and a screen reader reads instead of the blocks
     gaps = _explain_gaps(digest, coverage, _MAX_NOTIFIED_REASON)
-    told = " ".join(filter(None, (gaps, digest.overview.text if digest.entries else "")))
+    told = " ".join(filter(None, (gaps, keep_sentences(overview, limits.overview) if digest.entries else "")))
     text = f"{headline}. {told}" if told else headline
-    return Post(escape_mrkdwn(truncate_text(collapse_lines(text), 800)), tuple(blocks))
+    text = text if len(text) <= _MAX_NOTIFICATION else headline
+    return Post(escape_mrkdwn(text), tuple(blocks)), tuple(_list_lines(digest, limits, actions, riskiest))
 
 
 def _keep_clauses(clauses: Iterable[str], words: int) -> list[str]:
@@ -186,11 +209,11 @@ def _render_overview(digest: Digest, text: str, urls: Mapping[int, str]) -> Iter
     paragraphs = [make_section(make_prose(text, urls, _MAX_OVERVIEW_LENGTH))] if text else []
     # of a day of which the model read nothing, the sentence above says why
     if fallback and len(digest.fallback_entries) < len(digest.entries):
-        reason = keep_short(fallback.clause, _MAX_NOTE_WORDS)
+        reason = keep_short(fallback.clause, _MAX_NOTE_WORDS, 240)
         why = f" ({reason})" if reason else ""
         note = collapse_lines(f"Without the model{why}: this paragraph contains only facts.")
         below = "\n" if paragraphs else ""
-        paragraphs.append(make_section([make_text(below + truncate_text(note, 300), italic=True)]))
+        paragraphs.append(make_section([make_text(below + note, italic=True)]))
     if digest.entries and paragraphs:
         yield make_block(*paragraphs)
 
@@ -200,6 +223,7 @@ def _format_title(digest: Digest, name: str, days: str, coverage: ReadCoverage) 
 
     Where not all was read, the count stands behind that.
     """
+    name = keep_short(name, _MAX_NAME_WORDS, _MAX_NAME_LENGTH) or digest.repository.name
     zone = f" ({digest.day.zone})" if digest.shows_zone else ""
     count = f" · {_format_merge_count(digest, coverage)}" if coverage.is_complete else ""
     return f"{name} · {days}{zone}{count}"
@@ -229,15 +253,19 @@ def _explain_gaps(digest: Digest, coverage: ReadCoverage, words: int) -> str:
 
 
 def render_catch_up(days: MultiDayDigest) -> Post:
-    """Render a line for each day, then the reverts, risks and actions of all of them."""
+    return build_catch_up(days)[0]
+
+
+def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
+    """Render a line for each day, then reverts, repairs, bugs, risks and actions of all of them."""
     whole, coverage = days.combined, days.coverage
-    title = _format_title(whole, truncate_text(collapse_lines(days.name), 60), days.span.title, coverage)
-    own_urls = collect_urls(whole)
+    title = _format_title(whole, days.name, days.span.title, coverage)
+    own_urls, actions, riskiest = collect_urls(whole), _group_actions(whole), _list_other_risks(whole)
     counted = [(each, _format_merge_count(each, each.coverage) or "not known") for each in days.digests]
 
     def build(words: int, sentence: int, *, links: bool) -> list[Block]:
         """Return the blocks, with whole sentences of a day of up to ``words`` together."""
-        limits = replace(WIDE_LIMITS, sentence=sentence)
+        limits = _LeadLimits(sentence=sentence)
         urls = own_urls if links else {}
         dated = [(each.day.date, _render_day(each, count, words, links=links)) for each, count in counted]
         dated += _render_unknown_days(days)
@@ -249,10 +277,11 @@ def render_catch_up(days: MultiDayDigest) -> Post:
         if news := render_news_line(whole.deprecations, ", with /prdigest deprecations"):
             blocks.append(news)
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))
-        blocks += render_breaking(whole.breaking)
         blocks += render_outcomes(whole.standing_outcomes, whole.older_reverts)
-        blocks += _render_risky_changes(whole, whole.riskiest_entries, coverage, urls, limits)
-        blocks += _render_actions(_group_actions(whole), own_urls, urls, limits)
+        blocks += render_breaking(whole.breaking)
+        blocks += _render_findings(whole.findings, own_urls, urls, limits)
+        blocks += _render_risky_changes(whole, riskiest, coverage, urls, limits)
+        blocks += _render_actions(actions, own_urls, urls, limits)
         notes = (truncate_text(" · ".join(_list_caveats(days)), 600), format_coverage(whole, coverage))
         return [*blocks, *(make_context(note) for note in notes if note)]
 
@@ -260,7 +289,8 @@ def render_catch_up(days: MultiDayDigest) -> Post:
     versions = ((40, 60, True), (25, 40, False), (12, 15, False), (0, 0, False))
     blocks = choose_fitting_blocks(build(words, sentence, links=links) for words, sentence, links in versions)
     gaps = _explain_gaps(whole, coverage, _MAX_NOTIFIED_REASON)
-    return Post(escape_mrkdwn(f"{title}. {gaps}" if gaps else title), tuple(blocks))
+    lines = _list_lines(whole, _LeadLimits(), actions, riskiest)
+    return Post(escape_mrkdwn(f"{title}. {gaps}" if gaps else title), tuple(blocks)), tuple(lines)
 
 
 def _render_day(digest: Digest, count: str, words: int, *, links: bool) -> list[Element]:
@@ -298,12 +328,65 @@ def _format_short_date(date: dt.date) -> str:
 # --- what both leads list
 
 
+def _list_other_risks(digest: Digest) -> tuple[Entry, ...]:
+    """Return the riskiest entries without those whose bugs have lines of their own."""
+    told = {bug.entry.number for bug in digest.findings}
+    return tuple(entry for entry in digest.riskiest_entries if entry.number not in told)
+
+
+def _list_lines(
+    digest: Digest, limits: _LeadLimits, actions: Mapping[str, _Action], riskiest: Sequence[Entry]
+) -> Iterator[LeadLine]:
+    """Yield the lines of a lead in its order, each with the rule that admitted it."""
+    outcomes = digest.standing_outcomes
+    if digest.touches:
+        taken_back = HitContext.build((), outcomes).taken_back
+        hits = sort_hits(digest.touches, taken_back).ignore_coverage()
+        yield from (LeadLine(hit.number, LeadRule.TOUCHES_US) for hit in hits[: limits.touches.hits])
+    most = count_outcome_lines(len(outcomes) + len(digest.older_reverts), limits)
+    for outcome in outcomes[:most]:
+        is_repair = outcome.kind is OutcomeKind.REPAIRED
+        yield LeadLine(outcome.pull.number, LeadRule.REPAIRED if is_repair else LeadRule.REVERTED)
+    for merge in digest.breaking[: limits.breaking]:
+        yield LeadLine(merge.number, LeadRule.GONE_FOR_CALLERS)
+    yield from (LeadLine(each.entry.number, each.rule) for each in _select_findings(digest.findings, limits))
+    yield from (LeadLine(entry.number, LeadRule.RISKY) for entry in riskiest[: limits.risks])
+    for text, numbers in _select_actions(actions.values(), limits):
+        yield from (LeadLine(number, rank_action(text).rule) for number in numbers)
+
+
+def _select_findings(findings: Sequence[OpenFinding], limits: _LeadLimits) -> Sequence[OpenFinding]:
+    """Return the findings that have a line. One that is too long for it is not cut: the next one has its place."""
+    short = (each for each in findings if render_finding_line(each.entry.pull, each.finding, {}, limits))
+    return tuple(islice(short, limits.findings))
+
+
+def _render_findings(
+    findings: Sequence[OpenFinding], own_urls: Mapping[int, str], urls: Mapping[int, str], limits: _LeadLimits
+) -> Iterator[Block]:
+    """Yield the bugs that the AI bug review found: of each what goes wrong, when, and who notices it."""
+    shown, lines, named = _select_findings(findings, limits), list[list[Element]](), set[int]()
+    for entry, finding, _ in shown:
+        # of several in one merge the first has its title
+        title = "" if entry.number in named else keep_title(entry.pull)
+        named.add(entry.number)
+        link = make_link(entry.pull.url, f"#{entry.number} {title}".rstrip(), bold=True)
+        band = make_text(format_band(entry.risk, tells_history=False))
+        lines.append([link, make_text(" — "), *render_finding_line(entry.pull, finding, urls, limits), band])
+    # the others of a merge that has a line are in its details
+    if rest := [*dict.fromkeys(each.entry.number for each in findings if each.entry.number not in named)]:
+        numbers = render_numbers(rest, own_urls, limits.numbers)
+        lines.append([make_text(f"{format_more(len(rest), _ELSEWHERE)}: "), *numbers])
+    if lines:
+        yield make_list("AI bug review", lines)
+
+
 def _render_risky_changes(
     digest: Digest,
     riskiest: Sequence[Entry],
     coverage: ReadCoverage,
     urls: Mapping[int, str],
-    limits: LineLimits = WIDE_LIMITS,
+    limits: LineLimits,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
     """Yield the riskiest entries; if all was read, that nothing stands out. ``index`` is above it."""
@@ -321,17 +404,22 @@ def _render_risky_changes(
         yield make_block(make_section(title), make_bullets(lines))
     elif coverage.is_complete and digest.view.only is ViewLevel.BREAKING:
         yield make_sentence("None of these is rated risky." if digest.breaking else "Nothing breaks callers.")
-    elif coverage.is_complete and digest.entries:
+    elif coverage.is_complete and digest.entries and not digest.findings:
         yield make_sentence("Nothing stands out as risky.")
 
 
-def _group_actions(digest: Digest) -> dict[str, tuple[str, list[int]]]:
+# an action, and the numbers of those that require it
+_Action = tuple[str, list[int]]
+
+
+def _group_actions(digest: Digest) -> dict[str, _Action]:
     """Return each action of a digest once, with the numbers of those that require it, by its words alone.
 
     Those that the line of a risk says already are left out.
     """
-    claims = {entry.number: normalize_sentence(get_claim(entry)) for entry in digest.riskiest_entries}
-    grouped: dict[str, tuple[str, list[int]]] = {}
+    told = (*digest.riskiest_entries, *(bug.entry for bug in digest.findings))
+    claims = {entry.number: normalize_sentence(get_claim(entry)) for entry in told}
+    grouped: dict[str, _Action] = {}
     for text, number in digest.actions:
         words = normalize_sentence(text) or text
         if collapse_lines(text) and claims.get(number) != words:
@@ -339,17 +427,21 @@ def _group_actions(digest: Digest) -> dict[str, tuple[str, list[int]]]:
     return grouped
 
 
+def _select_actions(actions: Iterable[_Action], limits: LineLimits) -> list[_Action]:
+    """Return the actions that have a line, whole or not at all: where one is too long, the next has its place."""
+    return [action for action in actions if keep_short(action[0], limits.sentence)][: limits.actions]
+
+
 def _render_actions(
-    grouped: Mapping[str, tuple[str, list[int]]],
+    grouped: Mapping[str, _Action],
     own_urls: Mapping[int, str],
     urls: Mapping[int, str],
-    limits: LineLimits = WIDE_LIMITS,
+    limits: LineLimits,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
     """Yield what readers may have to do, without what ``index`` says. ``own_urls`` are those of the day."""
     actions = [action for words, action in grouped.items() if not index.has_words(words)]
-    # whole or not at all: where one is too long, the next one has its place
-    short = [action for action in actions if keep_short(action[0], limits.sentence)][: limits.actions]
+    short = _select_actions(actions, limits)
     lines = [
         [
             *make_prose(collapse_lines(text), urls, MAX_SENTENCE),

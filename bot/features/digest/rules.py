@@ -11,10 +11,19 @@ from typing import NamedTuple
 
 from bot.dates import LocalDay, Span
 from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, LeadLine, LeadRule
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
-from bot.features.merges.review import NO_REVIEWS, ReviewCoverage, is_worth_listing, select_riskiest
+from bot.features.merges.review import (
+    NO_REVIEWS,
+    BugFinding,
+    Certainty,
+    FindingAdvice,
+    FindingStatus,
+    ReviewCoverage,
+    is_worth_listing,
+    select_riskiest,
+)
 from bot.features.merges.risk import RULES_VERSION
 from bot.features.merges.summary import Fallback, FallbackReason, describe_fallback
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
@@ -86,6 +95,14 @@ class ReaderAction(NamedTuple):
 
     text: str
     number: int
+
+
+class OpenFinding(NamedTuple):
+    """A bug that the review of an entry found, which no later merge repaired, and why it stands in the lead."""
+
+    entry: Entry
+    finding: BugFinding
+    rule: LeadRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,9 +229,30 @@ class Digest:
 
         They are in the order of :func:`rank_reviewed`.
         """
-        settled = {outcome.pull.number for outcome in self.outcomes if outcome.stands}
+        settled = self.settled_numbers
         candidates = (each for each in self.entries if each.number not in settled and not each.pull.other_branch)
         return select_riskiest(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
+
+    @property
+    def findings(self) -> tuple[OpenFinding, ...]:
+        """What the AI bug review confirmed or calls very likely, the most certain and harmful first.
+
+        What a later merge repaired is left out: it is told above.
+        """
+        bugs = [
+            OpenFinding(entry, finding, rule)
+            for entry in self.entries
+            if not entry.pull.other_branch
+            for finding in entry.close_findings(self.outcomes).findings
+            if not finding.repaired_by
+            and (rule := _admit_finding(finding))
+            and not (self.is_reduced and rule is LeadRule.LIKELY_FINDING)
+        ]
+        return tuple(sorted(bugs, key=_get_finding_order))
+
+    @property
+    def settled_numbers(self) -> frozenset[int]:
+        return frozenset(outcome.pull.number for outcome in self.outcomes if outcome.stands)
 
     @property
     def breaking(self) -> tuple[BreakingMerge, ...]:
@@ -382,10 +420,34 @@ def select_entries(
     return tuple(entry for entry in entries if entry.number in always or weighs_enough(entry))
 
 
-def collect_ratings(digest: Digest) -> PostedRatings:
-    """Return the ratings of a digest, of one day or of several, for a comparison with what comes later."""
+# by what readers should do: a commit that nobody should take harms most
+_HARMS = (FindingAdvice.AVOID, FindingAdvice.ADAPT, FindingAdvice.WAIT, FindingAdvice.WATCH)
+
+
+def _admit_finding(finding: BugFinding) -> LeadRule | None:
+    """Return the rule by which a finding stands in the lead by itself, whatever the points of its merge."""
+    if finding.status is FindingStatus.CONFIRMED:
+        return LeadRule.CONFIRMED_FINDING
+    return LeadRule.LIKELY_FINDING if finding.certainty is Certainty.HIGH else None
+
+
+def _get_finding_order(bug: OpenFinding) -> tuple[bool, int, int, float]:
+    finding = bug.finding
+    is_unsure, harm = finding.status is not FindingStatus.CONFIRMED, _HARMS.index(finding.advice)
+    return is_unsure, finding.uncertainty, harm, -bug.entry.risk.points
+
+
+def collect_ratings(digest: Digest, lead: Iterable[LeadLine] = ()) -> PostedRatings:
+    """Return the ratings of a digest, of one day or of several, for a comparison with what comes later.
+
+    With the rules that admitted the lines of its ``lead``.
+    """
     unreviewed = replace(digest, entries=tuple(replace(entry, review=None) for entry in digest.entries))
-    listed, by_rules = ({entry.number for entry in each.riskiest_entries} for each in (digest, unreviewed))
+    by_rules = {entry.number for entry in unreviewed.riskiest_entries}
+    listed = {each.number for each in (*digest.riskiest_entries, *(bug.entry for bug in digest.findings))}
+    rules: dict[int, dict[str, None]] = defaultdict(dict)
+    for line in lead:
+        rules[line.number][line.rule] = None
     rated = tuple(
         RatedPullRequest(
             entry.number,
@@ -396,11 +458,11 @@ def collect_ratings(digest: Digest) -> PostedRatings:
             tuple(rule.rule for rule in entry.risk.fired),
             is_listed_by_rules=entry.number in by_rules,
             verdict=entry.review.verdict if entry.review else None,
+            lead=tuple(map(LeadRule, rules[entry.number])),
         )
         for entry in digest.entries
     )
-    settled = {outcome.pull.number for outcome in digest.outcomes if outcome.stands}
-    return PostedRatings(RULES_VERSION, rated, tuple(sorted(settled & digest.numbers)))
+    return PostedRatings(RULES_VERSION, rated, tuple(sorted(digest.settled_numbers & digest.numbers)))
 
 
 def format_numbers(numbers: Sequence[int]) -> str:

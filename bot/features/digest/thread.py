@@ -9,11 +9,13 @@ from bot.features.digest.rules import Digest
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.view import (
+    WIDE_LIMITS,
     format_more,
     format_outcome_fact,
     keep_title,
     make_list,
     render_attempts,
+    render_finding_line,
     render_lines,
     shorten_branch,
 )
@@ -139,10 +141,14 @@ def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str], asking:
     headline = [] if summary.is_fallback else [make_text(": "), *make_prose(summary.headline, urls, 160)]
     # those of the tests' own environment concern nobody else
     action = summary.action if entry.number in asking else ""
+    finding = entry.strongest_finding
+    bug = render_finding_line(pull, finding, urls, WIDE_LIMITS, 240) if finding else []
     return [
         make_link(pull.url, f"#{entry.number}"),
         title,
         *headline,
+        # without what ends its last sentence
+        *([make_text(". "), *bug[:-1]] if bug else []),
         *([make_text(". May need action: "), *make_prose(action, urls, 240)] if action else []),
         *render_attempts(entry),
         make_text(f" ({'; '.join(filter(None, facts))})", italic=True),

@@ -14,10 +14,10 @@ from hashlib import sha256
 from typing import Any
 
 from bot.dates import Span
-from bot.features.digest.lead import render_catch_up, render_lead
+from bot.features.digest.lead import build_catch_up, build_lead
 from bot.features.digest.rules import Digest, MultiDayDigest, collect_ratings
 from bot.features.digest.thread import render_thread
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, LeadLine
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
 from bot.features.merges.summary import INSIGHTS_HEADING, Summary
 from bot.features.risks.ratings import PostedRatings
@@ -62,7 +62,8 @@ def render_digest(posted: Digest | MultiDayDigest, notes: Sequence[str] = ()) ->
         whole, date = posted, str(posted.day.date)
     else:
         whole, digests, date = posted.combined, posted.digests, str(posted.span)
-    lead, *thread = _render_messages(posted)
+    lead, lines = _build_lead(posted)
+    thread = _render_thread(posted)
     lead = Post(lead.text, (*lead.blocks, *(make_context(note) for note in notes)))
     rendered = RenderedDigest(
         lead, tuple(thread), None, whole.merged_count, posted.gaps, compute_fingerprint(posted, notes)
@@ -71,7 +72,8 @@ def render_digest(posted: Digest | MultiDayDigest, notes: Sequence[str] = ()) ->
         return rendered
     # what the lead lists, then the others that readers may look for
     named = whole.reverted_numbers | {action.number for action in whole.actions}
-    ordered = [*whole.riskiest_entries, *(entry for entry in whole.entries if entry.number in named)]
+    ordered = [*(bug.entry for bug in whole.findings), *whole.riskiest_entries]
+    ordered += [entry for entry in whole.entries if entry.number in named]
     ordered += (entry for entry in whole.entries if not entry.summary.is_trivial)
     menu = make_details_menu(entry.pull for entry in ordered)
     stem, part = _UNSAFE.sub("-", digests[0].name).strip("-.") or "report", digests[0].view.fingerprint
@@ -83,18 +85,20 @@ def render_digest(posted: Digest | MultiDayDigest, notes: Sequence[str] = ()) ->
             title=f"{'Report' if whole.view else 'Full report'} of {date}",
             text="".join(map(render_report, digests)),
         ),
-        ratings=collect_ratings(whole),
+        ratings=collect_ratings(whole, lines),
         outcome_states=tuple(outcome.state_key for outcome in whole.outcomes),
     )
 
 
-def _render_messages(posted: Digest | MultiDayDigest) -> Iterator[Post]:
-    """Yield the lead and the messages of its thread; those of several days say of which one they are."""
+def _build_lead(posted: Digest | MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
+    return build_lead(posted) if isinstance(posted, Digest) else build_catch_up(posted)
+
+
+def _render_thread(posted: Digest | MultiDayDigest) -> Iterator[Post]:
+    """Yield the messages of the thread; those of several days say of which one they are."""
     if isinstance(posted, Digest):
-        yield render_lead(posted)
         yield from render_thread(posted) if posted.entries else ()
         return
-    yield render_catch_up(posted)
     for digest in posted.digests if posted.combined.entries else ():
         date = f"{digest.day.date:%A} {digest.day.date.day} {digest.day.date:%B}"
         for post in render_thread(digest):
@@ -111,7 +115,7 @@ def compute_fingerprint(posted: Digest | MultiDayDigest, notes: Sequence[str] = 
         if isinstance(posted, MultiDayDigest)
         else _remove_costs(posted)
     )
-    payloads = [post.build_payload() for post in _render_messages(free)]
+    payloads = [post.build_payload() for post in (_build_lead(free)[0], *_render_thread(free))]
     return sha256(json.dumps([payloads, list(notes)], sort_keys=True).encode()).hexdigest()[:16]
 
 

@@ -43,7 +43,7 @@ class BugFinding:
     ``consequence`` is what goes wrong, ``trigger`` the input or set-up that makes it fail, and ``affected`` who
     notices it. ``evidence`` is a quote that code found in the merged files; one that is confirmed always has it.
     ``wait_for`` is the pull request that the advice WAIT names, ``repaired_by`` a later merge that repairs the
-    bug, which closes the finding; 0 for none.
+    bug, or reverts all with ``is_reverted``, which closes the finding; 0 for none.
     """
 
     consequence: str
@@ -55,6 +55,7 @@ class BugFinding:
     evidence: Evidence | None = None
     wait_for: int = 0
     repaired_by: int = 0
+    is_reverted: bool = False
 
     @property
     def uncertainty(self) -> int:

@@ -260,6 +260,12 @@ class MergeTimeline:
         risk = assess_pull_request(pull, self._classes_of(pull.repository), past, reverts_another=is_revert)
         return replace(risk, without_history=risk.without_history and not self._is_sample)
 
+    def find_outcomes(self, pull: PullRequest) -> tuple[MergeOutcome, ...]:
+        """Return what became of a merge by those recorded in the two months after it; nothing without a store."""
+        later = self.read_merges_or_none(pull.repository, pull.merge_time, pull.merge_time + 2 * _MONTH)
+        outcomes = find_outcomes(self.index_pulls(remove_duplicates([pull, *later])))
+        return tuple(outcome for outcome in outcomes if outcome.pull.number == pull.number)
+
     def _load_past(self, repository: Repository, at: datetime) -> FileHistory:
         """Return what the rules look back at from a month (UTC).
 

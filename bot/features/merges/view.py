@@ -60,27 +60,38 @@ def end_sentence(prose: list[Element]) -> list[Element]:
 
 
 def keep_short(text: str, words: int, characters: int = 1_000) -> str:
-    """Return a text on one line if it is no longer than that, else nothing: half a sentence misleads."""
+    """Return a text on one line if it is whole and no longer than that, else nothing: half a sentence misleads."""
     line = collapse_lines(text)
-    return line if len(line) <= characters and len(line.split()) <= words else ""
+    is_whole = len(line) <= characters and len(line.split()) <= words and not line.endswith("…")
+    return line if is_whole else ""
 
 
-def _render_finding_line(
-    pull: PullRequest, finding: BugFinding, claim: str, urls: Mapping[int, str], limits: LineLimits, limit: int
+def render_finding_line(
+    pull: PullRequest, finding: BugFinding, urls: Mapping[int, str], limits: LineLimits, limit: int = 320
 ) -> list[Element]:
-    """Return how far it was checked, with a link to the line, what goes wrong and when. Each sentence is whole.
+    """Return how far it was checked, with a link to the line, what goes wrong, when, and who notices it.
 
-    The texts have up to ``limit`` characters. Without ``urls`` there is no room for links.
+    What goes wrong stands with its condition or not at all: nothing if one of them is too long. The texts have up
+    to ``limit`` characters. Without ``urls`` there is no room for links.
     """
-    trigger = keep_short(finding.trigger, limits.sentence, limit) if limits.triggers else ""
-    condition = _render_condition(trigger, urls, limit + 20)
-    sentences = [*end_sentence(make_prose(claim, urls, limit)), *end_sentence(condition)]
-    if not sentences:
+    claim, trigger, affected = (
+        keep_short(text, words, limit)
+        for text, words in (
+            (finding.consequence, limits.sentence),
+            (finding.trigger, limits.sentence),
+            (finding.affected, limits.affected),
+        )
+    )
+    sentences, condition = make_prose(claim, urls, limit), _render_condition(trigger, urls, limit + 20)
+    if not sentences or not condition:
         return []
     status = _STATUSES[finding.status]
+    if finding.status is FindingStatus.POSSIBLE and finding.certainty is Certainty.HIGH:
+        status = f"{_CERTAINTIES[finding.certainty]}, unconfirmed"
     evidence = finding.evidence if urls and finding.status is FindingStatus.CONFIRMED else None
     link = make_link(build_evidence_url(pull, evidence), status) if evidence else make_text(status)
-    return [link, make_text(": "), *sentences]
+    who = [make_text("Affected: "), *make_prose(affected.rstrip(" .;,"), urls, limit)] if affected else []
+    return [link, make_text(": "), *end_sentence(sentences), *end_sentence(condition), *end_sentence(who)]
 
 
 def _render_condition(trigger: str, urls: Mapping[int, str], limit: int) -> list[Element]:
@@ -114,7 +125,7 @@ def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[
     proof = "" if finding.status is FindingStatus.CONFIRMED else "; not proved"
     advice = _ADVICE[finding.advice].format(finding.wait_for)
     if finding.repaired_by:
-        advice = f"Repaired by #{finding.repaired_by}."
+        advice = format_end(finding)
     return [
         make_text(_STATUSES[finding.status], bold=True),
         make_text(": "),
@@ -124,6 +135,12 @@ def _render_finding(pull: PullRequest, finding: BugFinding, limit: int) -> list[
         make_text(f"{_CERTAINTIES[finding.certainty]}{proof}. {advice}".rstrip()),
         *([make_text(" "), *render_quote(pull, finding.evidence)] if finding.evidence else []),
     ]
+
+
+def format_end(finding: BugFinding) -> str:
+    """Return what closed a finding as a sentence; empty for one that is open."""
+    verb = "Reverted" if finding.is_reverted else "Repaired"
+    return f"{verb} by #{finding.repaired_by}." if finding.repaired_by else ""
 
 
 def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
@@ -155,11 +172,11 @@ class LineLimits:
     """How many items lists have, and which parts of an item are shown: whole or not at all. The rest is counted.
 
     ``sentence`` is the most words of a sentence that somebody else wrote. ``attempts`` are those of a line,
-    ``numbers`` those in a row.
+    ``numbers`` those in a row, ``affected`` the most words of who notices a bug.
     """
 
     sentence: int = 60
-    triggers: bool = True
+    affected: int = 20
     reasons: int = 2
     attempts: int = 5
     actions: int = 5
@@ -237,10 +254,14 @@ def render_outcomes(
         return [*render_reference(each), make_text(", which reverts an earlier change")]
 
     listed: list[MergeOutcome | PullRequest] = [*outcomes, *older]
-    # the last line counts those that have none
-    most = len(listed) if len(listed) <= limits.outcomes else limits.outcomes - 1
     if listed:
+        most = count_outcome_lines(len(listed), limits)
         yield make_list("Already reverted or repaired", render_lines(listed, most, render_line, elsewhere))
+
+
+def count_outcome_lines(outcomes: int, limits: LineLimits) -> int:
+    """Return how many have a line: the last line counts those that have none."""
+    return outcomes if outcomes <= limits.outcomes else limits.outcomes - 1
 
 
 def render_outcome(outcome: MergeOutcome) -> list[Element]:
@@ -300,16 +321,16 @@ def render_risk(
 ) -> list[Element]:
     """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
 
-    What may break is the strongest finding of the AI bug review with its trigger, else the claim of the summary,
-    if a quote proved it; what ``index`` has already is left out. Without either the reasons come first. A text
-    of more than ``limit`` characters is left out. With ``tells_history`` a missing history of the files is named.
+    What may break is the strongest finding of the AI bug review, else the claim of the summary, if a quote proved
+    it and ``index`` does not have it already. Without either the reasons come first. A text of more than
+    ``limit`` characters is left out. With ``tells_history`` a missing history of the files is named.
     """
     pull, finding, claim = entry.pull, entry.strongest_finding, get_claim(entry)
-    is_repeated = index.has_words(normalize_sentence(claim))
-    sentence = "" if is_repeated else keep_short(claim, limits.sentence, limit)
     if finding:
-        may_break = _render_finding_line(pull, finding, sentence, urls, limits, limit)
+        may_break = render_finding_line(pull, finding, urls, limits, limit)
     else:
+        is_repeated = index.has_words(normalize_sentence(claim))
+        sentence = "" if is_repeated else keep_short(claim, limits.sentence, limit)
         may_break = end_sentence(make_prose(sentence, urls, limit))
     # each has at least one: a band alone explains nothing
     most = limits.reasons if may_break else max(1, limits.reasons)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from bot.features.merges.entry import LeadRule
 from bot.features.merges.review import ReviewVerdict
 
 
@@ -14,7 +15,8 @@ class RatedPullRequest:
 
     ``lines`` is the number of all added lines. ``is_listed`` if it was among the riskiest.
     ``is_listed_by_rules`` if it would have been without any review. ``verdict`` is that of its review, None if it
-    was not reviewed. The points are those of the rules alone.
+    was not reviewed. The points are those of the rules alone. ``lead`` has the rules that admitted
+    its lines to the lead, none if it had no line there.
     """
 
     number: int
@@ -25,6 +27,7 @@ class RatedPullRequest:
     rules: tuple[str, ...] = ()
     is_listed_by_rules: bool = False
     verdict: ReviewVerdict | None = None
+    lead: tuple[LeadRule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 from bot.app import App
 from bot.errors import RateLimited, UsageError
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.requests import SubjectKind, SummaryRequest
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.reviews.service import get_review
 from bot.features.summaries.reading import SUMMARY_VERSION, read_pull_request
 from bot.features.summaries.view import (
+    View,
     render_details,
     render_error_view,
     render_loading_view,
@@ -34,6 +36,7 @@ from bot.platform.worker_threads import DeadlineExecutor, wait_for_result
 # of the five messages that a response_url takes, these are for summaries; others say that it takes longer, or why
 _MAX_PRIVATE_POSTS = 2
 
+_LONGEST_DIGEST = timedelta(days=4)  # after a weekend, one is of several days
 SUMMARY_DAYS = 90  # that a summary is kept
 ENTRIES = Table(
     "entry:{version}:{reference}",
@@ -82,7 +85,16 @@ def _build_key(app: App, reference: Reference) -> tuple[str, Reference]:
 
 
 def build_entry(app: App, read: SummarisedPullRequest) -> Entry:
-    return Entry.from_summarised(read, app.timeline.assess_risk(read.pull), get_review(app, read.pull))
+    entry = Entry.from_summarised(read, app.timeline.assess_risk(read.pull), get_review(app, read.pull))
+    return entry.close_findings(app.timeline.find_outcomes(read.pull)) if entry.findings else entry
+
+
+def list_lead_rules(app: App, pull: PullRequest) -> tuple[LeadRule, ...]:
+    """Return why a merge had lines in the leads of the digests with it, each reason once."""
+    keys = app.list_digest_keys(pull.repository, pull.merge_time, pull.merge_time + _LONGEST_DIGEST)
+    kept = (record.ratings for _, record in app.digest_records.iterate_records(keys))
+    rated = (each for ratings in kept if ratings for each in ratings.rated if each.number == pull.number)
+    return tuple(dict.fromkeys(rule for each in rated for rule in each.lead))
 
 
 def get_cached_entry(app: App, reference: Reference) -> Entry | None:
@@ -161,11 +173,16 @@ def show_details(app: App, asker: SlackRequest, reference: Reference) -> None:
     known = Reference(app.repositories.require_known(reference.repository), reference.number)
     zone, windows = app.settings.prdigest_timezone, ModalPresenter(app.views, app.replies)
     cached = get_cached_entry(app, known)
-    first = render_details(cached, zone) if cached else render_loading_view(known)
+
+    def render(entry: Entry) -> View:
+        rules = list_lead_rules(app, entry.pull) if entry.pull.is_merged else ()
+        return render_details(entry, zone, rules)
+
+    first = render(cached) if cached else render_loading_view(known)
     if windows.open_modal(asker, asker.trigger, first) and not cached:
         windows.fill_modal(
             asker,
-            lambda: render_details(get_entry(app, known), zone),
+            lambda: render(get_entry(app, known)),
             lambda error: render_error_view(error, asker.reference, known.number),
         )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 from typing import Any
 
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.review import BugReview, is_worth_listing
 from bot.features.merges.risk import BASE_RATE, HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, RULE_MEANINGS, RiskBand
 from bot.features.merges.summary import Evidence, describe_fallback
@@ -83,8 +83,11 @@ def render_summary(entry: Entry, zone: tzinfo = UTC) -> Post:
     return Post(escape_mrkdwn(f"#{pull.number} {truncate_text(pull.title, 200)}"), tuple(blocks))
 
 
-def render_details(entry: Entry, zone: tzinfo = UTC) -> View:
-    """Render the window of an entry: why it is rated so, the AI bug review, all sections, quotes and files."""
+def render_details(entry: Entry, zone: tzinfo = UTC, lead: Sequence[LeadRule] = ()) -> View:
+    """Render the window of an entry: why it is rated so, the AI bug review, all sections, quotes and files.
+
+    ``lead`` are the rules that put it into the lead of a digest.
+    """
     blocks: list[Block] = []
     rating = list(_render_rating(entry))
     for length, finding in _WINDOW_SIZES:
@@ -92,6 +95,7 @@ def render_details(entry: Entry, zone: tzinfo = UTC) -> View:
             render_title(entry.pull),
             render_key_points(entry, names_reasons=not rating),
             *rating,
+            *_render_lead_rules(lead),
             *render_review(entry, _MAX_FINDINGS, finding),
             *_render_sections(entry, length),
             *_render_evidence(entry, None),
@@ -169,6 +173,13 @@ def _render_rating(entry: Entry) -> Iterator[Block]:
     yield make_block(make_section([make_text("Why this rating", bold=True)]), make_bullets(lines))
     if risk.without_history:
         yield make_context(f"Not counted: {NO_HISTORY}. An operator loads it with {LOAD_HISTORY}.")
+
+
+def _render_lead_rules(lead: Sequence[LeadRule]) -> Iterator[Block]:
+    """Yield why it stood in the lead of a digest; nothing if it did not."""
+    lines = [[make_text(rule, code=True), make_text(f": {rule.meaning}")] for rule in lead]
+    if lines:
+        yield make_block(make_section([make_text("Why it was in the lead", bold=True)]), make_bullets(lines))
 
 
 def format_band_rate(band: RiskBand) -> str:
@@ -368,6 +379,7 @@ def _build_review_json(pull: PullRequest, review: BugReview) -> dict[str, Any]:
             "advice": finding.advice.value,
             "wait_for": finding.wait_for or None,
             "repaired_by": finding.repaired_by or None,
+            "reverted": finding.is_reverted,
             "evidence": _build_evidence_json(pull, finding.evidence) if finding.evidence else None,
         }
         for finding in review.ranked_findings

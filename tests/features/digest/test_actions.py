@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.features.digest.actions import ActionRank, changes_product, is_for_tests_only, rank_action
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, LeadRule
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.helpers.tables import check_rows
@@ -26,13 +26,13 @@ RANKS = {
         "The default of `--dtype` is `bfloat16`.",
         "Chunked prefill is now disabled: pass `--chunked` to get it.",
         "Set `use_v1=0` to opt out.",
+        "`foo` will be removed in v0.18; it is deprecated.",
     ),
     ActionRank.REQUIREMENT: (
         "Give `IOProcessor` plugins a `renderer` argument; mandatory in v0.18.",
         "Builds need CMake 3.29.",
         "Plugins must implement `close`.",
         "Upgrade `torch` before you merge.",
-        "`foo` will be removed in v0.18; it is deprecated.",
     ),
     ActionRank.ADVICE: (
         "Set the flag.",
@@ -54,6 +54,19 @@ RANKS = {
 @check_rows([(text, rank) for rank, texts in RANKS.items() for text in texts])
 def test_an_action_is_ranked_by_its_words(text: str, rank: ActionRank) -> None:
     assert rank_action(text) is rank
+
+
+@check_rows(
+    [
+        (ActionRank.REMOVED, LeadRule.MUST_ACT),
+        (ActionRank.REQUIREMENT, LeadRule.MUST_ACT),
+        (ActionRank.CHANGED_DEFAULT, LeadRule.SHOULD_ACT),
+        (ActionRank.ADVICE, LeadRule.SHOULD_ACT),
+        (ActionRank.OPTION, LeadRule.MAY_ACT),
+    ]
+)
+def test_what_stops_working_is_a_must(rank: ActionRank, rule: LeadRule) -> None:
+    assert rank.rule is rule
 
 
 @given(st.text(max_size=300))
@@ -104,7 +117,7 @@ def test_actions_come_by_rank_then_product_then_newest() -> None:
         asking(4, "The default is on."),
         asking(3, "Callers must wait."),
     )
-    assert [action.number for action in day_digest.actions] == [6, 7, 4, 8, 3, 9]
+    assert [action.number for action in day_digest.actions] == [6, 7, 8, 3, 4, 9]
 
 
 def test_the_classes_are_those_of_the_repository() -> None:

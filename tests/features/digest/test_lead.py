@@ -89,10 +89,10 @@ def assert_short(post: Post, day_digest: Digest) -> None:
     named = {number for number in numbers if re.search(rf"#{number}(?!\d)", text)}
     uncounted = len(numbers - named) - sum(int(count) for count in re.findall(r"and ([\d,]+) more\b", listed))
     assert uncounted <= len(list_repeated(day_digest))
-    backs = text.partition("Already reverted or repaired")[2].partition("Riskiest")[0]
-    more = sum(map(int, re.findall(r"and (\d+) more, in the thread", backs)))
+    backs = lists_below(post, "Already reverted or repaired")
+    more = sum(map(int, re.findall(r"and (\d+) more, in the thread", " ".join(strings(backs)))))
     outcomes = len(day_digest.standing_outcomes) + len(day_digest.older_reverts)
-    assert len(lists_below(post, "Already reverted or repaired")) - bool(more) + more == outcomes
+    assert len(backs) - bool(more) + more == outcomes
 
 
 def words_of_terminal(post: Post) -> int:
@@ -116,6 +116,10 @@ def list_repeated(day_digest: Digest) -> list[ReaderAction]:
     ]
 
 
+def as_block(line: Any) -> Any:
+    return {"type": "rich_text", "elements": [line]}
+
+
 def lists_below(post: Post, title: str) -> list[Any]:
     return [
         item
@@ -136,7 +140,7 @@ def read_lead(day_digest: Digest) -> str:
 def test_a_hostile_day_makes_a_lead_that_slack_takes(day_digest: Digest) -> None:
     post = render_lead(day_digest)
     assert_accepted(post, day_digest)
-    assert len(post.blocks) <= 10
+    assert len(post.blocks) <= 11
     assert_short(post, day_digest)
 
 
@@ -274,12 +278,11 @@ def test_no_sentence_is_said_twice() -> None:
 REVIEWED = replace(risky(5, claim="It may count twice.", title="Count once"), review=BugReview((finding(),)))
 
 
-def test_a_finding_comes_before_band_and_reasons_with_its_trigger_and_takes_the_place_of_the_claim() -> None:
+def test_a_finding_has_consequence_trigger_and_who_before_the_band_in_place_of_the_claim() -> None:
     post = render_lead(digest(REVIEWED))
     expected = (
         "#5 Count once — Confirmed in the code: The engine stops with an IndexError. Fails when a request has no "
-        "tokens. 🔴 highest risk: adds 400 lines of product code; "
-        "touches 4 product folders"
+        "tokens. Affected: servers that allow empty prompts. 🔴 highest risk\n"
     )
     assert expected in read_post(post)
     assert "count twice" not in read_post(post)
@@ -303,8 +306,9 @@ def test_a_finding_and_an_action_are_not_said_twice() -> None:
     alone = read_lead(digest(made))
     assert (alone.count("Callers of count_all"), "May need action" in alone) == (1, False)
     above = read_lead(digest(made, overview=Overview(f"A busy day: {twice} (#5). All else is calm.")))
-    assert above.count("Callers of count_all") == 1
-    assert "#5 Count once — Confirmed in the code: Fails when a request has no tokens. 🔴" in above
+    # a finding stands with all that it says
+    whole = f"#5 Count once — Confirmed in the code: {twice.replace('`', '')}. Fails when a request has no tokens."
+    assert whole in above
     # what the finding replaces is said by nobody, so that the action stays
     other = replace(REVIEWED, summary=replace(REVIEWED.summary, action=REVIEWED.summary.risk_reason))
     assert "May need action" in read_lead(digest(other))
@@ -317,7 +321,10 @@ def test_a_busy_reviewed_day_is_said_in_a_minute_with_whole_findings() -> None:
     busy = replace(busy, entries=entries, review_coverage=ReviewCoverage(67, 21, "today's limit is used up"))
     post = render_lead(busy)
     assert_short(post, busy)
-    assert read_post(post).count(f"Confirmed in the code: {cut.consequence}. ") == 3
+    lines = lists_below(post, "AI bug review")
+    whole = f"Confirmed in the code: {cut.consequence}. Fails when {cut.trigger}. "
+    assert [whole in read_post(Post("", (block,))) for block in map(as_block, lines[:-1])] == [True] * 3
+    assert re.fullmatch(r"and 64 more, in the thread: (#\d+, ){11}#\d+ and 52 more", "".join(strings(lines[-1])))
 
 
 @check_rows(WORST)

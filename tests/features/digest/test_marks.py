@@ -78,8 +78,8 @@ def test_what_a_review_found_stays_in_an_amended_line() -> None:
     lead, *thread = [
         items(mark_outcomes(message, [make_outcome()])) for message in build_payloads(digest(reviewed))
     ]
-    assert "Fails when a request has no tokens. 🟠 high risk" in lead[0]
-    assert "adds 400 lines — reverted after 1.0 h by #9" in lead[0]
+    assert "Fails when a request has no tokens. Affected: servers that allow empty prompts. 🟠" in lead[0]
+    assert "🟠 high risk — reverted after 1.0 h by #9" in lead[0]
     assert "AI bug review: confirmed bug) — reverted after 1.0 h by #9" in thread[0][0]
 
 

@@ -11,6 +11,7 @@ from redis import Redis
 
 from bot.dates import Span
 from bot.errors import PostingInProgress, SlackCallRefused, StoreUnavailable, UsageError
+from bot.features.digest.lead import build_lead
 from bot.features.digest.posts import PostingResult
 from bot.features.digest.rules import collect_ratings
 from bot.features.digest.tables import PLANS, PostedDigest, dump_ratings
@@ -252,7 +253,7 @@ def test_a_plan_is_read_as_it_was_recorded_and_one_of_a_later_version_is_not_pos
         PostedDigest(plan_json=kept.replace('"version":1', '"version":2', 1)).plan  # noqa: B018 (it is parsed)
     ratings_json = dump_ratings(made.ratings)
     ratings = PostedDigest(ratings_json=ratings_json).ratings
-    assert ratings == made.ratings == collect_ratings(digest(*entries))
+    assert ratings == made.ratings == collect_ratings(digest(*entries), build_lead(digest(*entries))[1])
     assert ratings is not None
     verdicts = {each.number: each.verdict for each in ratings.rated}
     assert verdicts == {3: ReviewVerdict.CONFIRMED, 2: ReviewVerdict.POSSIBLE, 1: ReviewVerdict.NOTHING, 4: None}

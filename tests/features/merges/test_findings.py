@@ -17,6 +17,7 @@ from tests.helpers.tables import check_rows
 from tests.platform.slack.accepted import assert_taken, invisible, list_addresses, read_post, strings
 
 POSSIBLE = finding("Counts are doubled", status=FindingStatus.POSSIBLE, advice=FindingAdvice.WATCH)
+UNSURE = replace(POSSIBLE, certainty=Certainty.LOW)
 
 
 def make_entry(*findings: BugFinding, refuted: int = 0, risk_reason: str = "") -> Entry:
@@ -40,21 +41,34 @@ def render_line(made: Entry, limits: LineLimits = WIDE_LIMITS, *, has_room: bool
         "its own if": ("If a request is empty", "Fails if a request is empty. "),
         "a noun with a preposition": ("with two ranks", "Fails with two ranks. "),
         "a word that only begins so": ("formats differ", "Fails when formats differ. "),
-        "too many words, which are not cut": ("a b c d e f g h i j", ""),
-        "nothing visible": ("\u200b", ""),
     }
 )
 def test_a_trigger_is_a_whole_sentence(trigger: str, sentence: str) -> None:
-    line = render_line(make_entry(finding("It stops", trigger=trigger)), LineLimits(sentence=8))
+    line = render_line(make_entry(finding("It stops", trigger=trigger)), LineLimits(sentence=8, affected=0))
     assert f"Confirmed in the code: It stops. {sentence}⚪" in "".join(strings(line))
+
+
+@check_rows(
+    {
+        "a trigger of too many words": finding("It stops", trigger="a b c d e f g h i j"),
+        "a trigger that was cut": finding("It stops", trigger="a request is…"),
+        "no trigger that can be seen": finding("It stops", trigger="\u200b"),
+        "a consequence that was cut": finding("It stops when…"),
+        "no consequence that can be seen": finding("\u200b"),
+    }
+)
+def test_a_claim_stands_with_its_condition_or_not_at_all(made: BugFinding) -> None:
+    line = "".join(strings(render_line(make_entry(made), LineLimits(sentence=8))))
+    assert line.startswith("#5 Change number 5 — no risk rule matched. ⚪ low risk")
 
 
 @check_rows(
     {
         "confirmed": (finding(), "Confirmed in the code: ", True, 1),
         "confirmed, without room for links": (finding(), "Confirmed in the code: ", False, 0),
-        "possible": (POSSIBLE, "Unconfirmed: ", True, 0),
-        "possible with a quote": (replace(POSSIBLE, evidence=finding().evidence), "Unconfirmed: ", True, 0),
+        "possible": (UNSURE, "Unconfirmed: ", True, 0),
+        "possible with a quote": (replace(UNSURE, evidence=finding().evidence), "Unconfirmed: ", True, 0),
+        "very likely": (POSSIBLE, "Very likely, unconfirmed: ", True, 0),
     }
 )
 def test_status_comes_first_and_the_line_is_linked(

@@ -2,7 +2,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from bot.features.digest.rules import collect_ratings
-from bot.features.merges.review import BugReview, FindingStatus, ReviewVerdict
+from bot.features.merges.review import BugReview, Certainty, FindingStatus, ReviewVerdict
 from bot.features.merges.risk import RULES_VERSION, Risk, RuleHit
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest, merge_ratings
 from tests.helpers.builders import NOON, digest, entry, finding
@@ -38,12 +38,13 @@ def test_no_more_are_listed_than_the_digest_shows() -> None:
 
 
 def test_reviews_are_kept_apart_from_points_and_lists_of_the_rules() -> None:
+    unsure = finding(status=FindingStatus.POSSIBLE, certainty=Certainty.MEDIUM)
     rated = {
         # points, review: is listed, is listed by the rules
         5: (16.0, BugReview(), (True, True), ReviewVerdict.NOTHING),
         4: (13.0, BugReview(), (False, True), ReviewVerdict.NOTHING),
         3: (5.0, BugReview((finding(),)), (True, False), ReviewVerdict.CONFIRMED),
-        2: (1.0, BugReview((finding(status=FindingStatus.POSSIBLE),)), (False, False), ReviewVerdict.POSSIBLE),
+        2: (1.0, BugReview((unsure,)), (False, False), ReviewVerdict.POSSIBLE),
         1: (14.0, None, (True, True), None),
     }
     entries = [replace(entry(n), risk=Risk(points, ()), review=made) for n, (points, made, *_) in rated.items()]

@@ -12,9 +12,11 @@ from bot.app import App
 from bot.dates import Span
 from bot.errors import StoreUnavailable
 from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
+from bot.features.merges.entry import LeadRule
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.features.risks.rules import Tally, TrackRecordScore, TrackRecordVerdict
 from bot.features.risks.service import is_list_reduced, score_lists
+from bot.features.summaries.service import list_lead_rules
 from bot.platform.pulls.models import PullRequest
 from bot.platform.store.connection import RedisTimeouts, connect_server
 from bot.platform.store.merge_records import HistoryStore
@@ -99,6 +101,15 @@ class Bot:
 @pytest.fixture
 def bot(store: Redis) -> Bot:
     return Bot(store)
+
+
+def test_why_a_merge_was_in_the_leads_of_its_digests_is_found_again(bot: Bot) -> None:
+    must, bug, ours = LeadRule.MUST_ACT, LeadRule.CONFIRMED_FINDING, LeadRule.TOUCHES_US
+    bot.post_digest(replace(make_rating(1), lead=(bug, must)), make_rating(2))
+    bot.post_digest(replace(make_rating(1), lead=(ours, must)), channel="C2")
+    app = bot.make_app()
+    assert sorted(list_lead_rules(app, merge(1))) == sorted((bug, must, ours))
+    assert (list_lead_rules(app, merge(2)), list_lead_rules(app, merge(3))) == ((), ())
 
 
 def test_what_was_posted_is_held_against_what_came_later(bot: Bot) -> None:

@@ -15,7 +15,7 @@ from localslack.rules.messages import find_links, find_mentions
 
 from bot.errors import PullRequestNotFound, UsageError
 from bot.features.merges import risk
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import Evidence
@@ -323,3 +323,10 @@ def test_each_rule_has_a_meaning() -> None:
 def test_a_revert_and_what_could_not_be_read_have_no_points() -> None:
     for made in (entry(5, title="Revert #4"), entry(5, files=None)):
         assert "Why this rating" not in str(render_details(made))
+
+
+def test_a_window_says_why_the_merge_stood_in_a_lead() -> None:
+    shown = read_view(render_details(entry(5), lead=(LeadRule.CONFIRMED_FINDING, LeadRule.MUST_ACT)))
+    bug = "confirmed_finding: the AI bug review confirmed a bug in the code"
+    assert f"Why it was in the lead{bug}must_act: something stops working for those who do not act" in shown
+    assert "Why it was in the lead" not in read_view(render_details(entry(5)))

@@ -18,6 +18,7 @@ from bot.errors import GitHubUnavailable, PullRequestNotFound, UsageError
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview
 from bot.features.merges.summary import ChangeType, Evidence, Fallback, FallbackReason, SummarisedPullRequest
+from bot.features.merges.timeline import MergeTimeline
 from bot.features.summaries.service import (
     ENTRIES,
     build_entry,
@@ -26,9 +27,11 @@ from bot.features.summaries.service import (
     get_summary,
     refresh_summary,
 )
+from bot.features.summaries.view import render_summary
 from bot.platform.models import Model
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import Account, PullRequest, Reference
+from bot.platform.store.merge_records import HistoryStore
 from bot.usage import BudgetRefusal
 from impact.repository import Repository
 from impact.source.models import DiffSide
@@ -37,6 +40,7 @@ from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import REPOSITORY, changed_file, failed, finding, pull, summary
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.doubles import KnownPulls, MemoryStore, Summaries
+from tests.platform.slack.accepted import read_post
 
 SEVEN = Reference(REPOSITORY, 7)
 FILES = (changed_file("engine/core.py", 40, 20), changed_file("docs/guide.md", 3))
@@ -88,6 +92,28 @@ def test_an_entry_has_the_review_that_exists_when_it_is_shown() -> None:
     assert [each.review for each in shown] == [reviews[7]] * 2
     # an open pull request will change
     assert build_entry(subject, refresh_summary(subject, OPEN)).review is None
+
+
+@pytest.mark.parametrize(
+    ("title", "is_reverted", "sentence"),
+    [
+        ('Revert "Count retries once" (#7)', True, "Reverted by #9."),
+        ("Fix the regression of #7", False, "Repaired by #9."),
+    ],
+)
+def test_a_bug_that_a_later_merge_repaired_is_closed_where_it_is_shown(
+    title: str, is_reverted: bool, sentence: str, store: Redis
+) -> None:
+    later = pull(9, title=title, body="Fixes #7.", merged_at=MERGED.merge_time + timedelta(hours=3))
+    history = HistoryStore(store)
+    history.record_merges((MERGED, later))
+    subject = make_subject(pulls := KnownPulls((MERGED,)))
+    subject.__dict__["timeline"] = MergeTimeline(lambda: history, pulls.list_merged, lambda: later.merge_time)
+    subject.sources.get_written_review = lambda _: BugReview((finding(),))  # type: ignore[assignment, method-assign]
+    shown = get_entry(subject, SEVEN)
+    (made,) = shown.findings
+    assert (made.repaired_by, made.is_reverted, shown.strongest_finding) == (9, is_reverted, None)
+    assert sentence in read_post(render_summary(shown))
 
 
 def test_what_could_not_be_read_or_summarised_is_not_kept() -> None:

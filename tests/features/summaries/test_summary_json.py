@@ -94,6 +94,7 @@ def test_a_review_is_exactly_this() -> None:
                 "advice": "adapt",
                 "wait_for": None,
                 "repaired_by": None,
+                "reverted": False,
                 "evidence": {
                     "path": "engine/core.py",
                     "quote": "return counts[0]",
@@ -110,6 +111,7 @@ def test_a_review_is_exactly_this() -> None:
                 "advice": "watch",
                 "wait_for": None,
                 "repaired_by": None,
+                "reverted": False,
                 "evidence": None,
             },
         ],
