@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -29,6 +30,11 @@ def truncate_words(text: str, limit: int) -> str:
     """Truncate the text to ``limit`` words, at least one, with an ellipsis; words are what blanks separate."""
     words = text.split()
     return text if len(words) <= limit else " ".join(words[: max(1, limit)]).rstrip(",;:") + "…"
+
+
+def select_sentences(text: str, is_kept: Callable[[str], bool]) -> str:
+    """Return the sentences of a text that are kept. One that ends with an ellipsis was cut before: it never is."""
+    return " ".join(each for each in _SENTENCE_END.split(text) if is_kept(each) and not each.endswith("…"))
 
 
 def keep_sentences(text: str, limit: int) -> str:

@@ -12,8 +12,10 @@ from bot.dates import Span
 from bot.errors import UsageError
 from bot.features.digest.service import render_kept_report
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.view import format_end
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import SHARED_TOOLS
+from bot.features.summaries.service import get_cached_entry
 from bot.mcp import clone_tools, touch_tools
 from bot.mcp.declaration import (
     Days,
@@ -29,7 +31,7 @@ from bot.mcp.declaration import (
     share_tool,
 )
 from bot.platform.models.tools import ToolName
-from bot.platform.pulls.models import remove_duplicates
+from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.source.reading import select_lines
 from bot.text import format_count
 from impact.contract.models import name_merge
@@ -148,6 +150,64 @@ def list_outcomes(
     return ItemList(about, items)
 
 
+class FindingItem(Item):
+    """A bug that the AI bug review found in a merge."""
+
+    number: int
+    title: Title
+    status: str = Field(description="confirmed in the code, or possible")
+    certainty: str
+    consequence: str
+    trigger: str = Field(description="the input or set-up that makes it fail")
+    affected: str
+    advice: str
+    path: str = Field(description="of the line that it rests on; empty without proof")
+    line: int
+    ended: str = Field(description="what closed it, as in: Repaired by #9. Empty while it is open")
+
+
+@agent_tool(
+    "bug_findings",
+    "List bugs found in merges",
+    "Which bugs the AI bug review found in merges: what goes wrong, when, who notices it, how far it was checked, "
+    "and which later merge repaired it. Of one pull request or of days. None is found where nothing was reviewed.",
+    item=FindingItem,
+)
+def list_findings(
+    session: ReadingSession, number: NumberInPlaceOfDays = 0, days: Days = "", repository: RepositoryName = ""
+) -> ItemList:
+    asked = session.parse_repository(repository)
+    if number:
+        merged, about = CoveredList((session.fetch_facts(asked, number),)), f"#{number} of {asked}"
+    else:
+        span = session.parse_days(days)
+        listed = session.list_merges(asked, span)
+        merged = CoveredList(listed.pulls, listed.coverage)
+        about = f"{format_count(len(listed.pulls), 'pull request')} of {asked}, merged {span}"
+    pulls = merged.ignore_coverage()
+    kept = {pull.number: get_cached_entry(session.app, Reference(asked, pull.number)) for pull in pulls}
+    reviewed = {number: entry for number, entry in kept.items() if entry and entry.review}
+
+    def describe(pull: PullRequest) -> Iterator[FindingItem]:
+        for finding in reviewed[pull.number].findings if pull.number in reviewed else ():
+            yield FindingItem(
+                number=pull.number,
+                title=pull.title,
+                status=finding.status,
+                certainty=finding.certainty,
+                consequence=finding.consequence,
+                trigger=finding.trigger,
+                affected=finding.affected,
+                advice=finding.advice,
+                path=finding.evidence.path if finding.evidence else "",
+                line=finding.evidence.line if finding.evidence else 0,
+                ended=format_end(finding),
+            )
+
+    items = merged.derive_each("merges", lambda each: name_merge(each.number), describe)
+    return ItemList(f"bugs found in {about}; {len(reviewed)} of {len(kept)} were reviewed", items)
+
+
 _TITLES_OF_SHARED = {
     ToolName.LIST_PULL_REQUESTS: "List merged pull requests",
     ToolName.SEARCH: "Search diffs and texts",
@@ -164,6 +224,7 @@ TOOLS = (
     read_file_at_commit,
     read_reports,
     list_outcomes,
+    list_findings,
     touch_tools.list_contract_changes,
     touch_tools.find_suspects,
     touch_tools.list_touches,

@@ -51,6 +51,7 @@ CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "file_at_commit": ({"commit": sha("merge 3"), "path": "engine/core.py"}, "2:     return config, device"),
     "day_report": ({"days": "DAY"}, "Ask for a device"),
     "outcomes": ({"number": 2}, '"outcome": "reverted", "by": 4'),
+    "bug_findings": ({"days": "7d"}, "of 4 were reviewed"),
     "contract_changes": ({"number": 3}, '"name": "engine.utils"'),
     "suspects": (
         {"since": "7d", "traceback": "TypeError: make() missing 1 required positional argument: 'device'"},

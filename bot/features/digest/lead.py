@@ -112,7 +112,8 @@ _FIRST_STEPS: tuple[dict[str, Any], ...] = (
     {"risks": 2},
     {"breaking": 2, "names": 2, "outcomes": 4},
     {"sentence": 25},
-    {"actions": 1, "risks": 1},
+    {"risks": 1},
+    {"actions": 1},
     {"findings": 4, "affected": 0},
 )
 _LAST_STEPS: tuple[dict[str, Any], ...] = (

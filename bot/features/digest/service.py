@@ -13,7 +13,12 @@ from bot.app import App
 from bot.dates import LocalDay
 from bot.errors import DayUnavailable, ModelError, PrdigestError, UsageError
 from bot.features.digest.lead import render_catch_up
-from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
+from bot.features.digest.overview import (
+    OverviewAnswer,
+    build_overview_prompt,
+    list_known_facts,
+    remove_unknown_names,
+)
 from bot.features.digest.rules import Digest, DigestSpec, MultiDayDigest, Overview, UnknownDay, select_entries
 from bot.features.digest.view import RenderedDigest, compute_fingerprint, render_digest, render_report
 from bot.features.merges.entry import Entry
@@ -130,12 +135,12 @@ def build_digest(
     paired = numbers.union(*((each.pull.number, each.by.number) for each in outcomes))
     # after the contracts, which say what was announced and removed
     steps, moves, pending = _read_profile_day(app, view.profile, repository, day)
-    return Digest(
+    made = Digest(
         repository=repository,
         name=name,
         day=day,
         entries=entries,
-        overview=write_overview(app, repository, day, entries) if has_overview else Overview(""),
+        overview=Overview(""),
         count=merged.count,
         outcomes=outcomes,
         view=view,
@@ -152,6 +157,7 @@ def build_digest(
         pending=pending,
         claims={number: around.claims[number] for number in paired if number in around.claims},
     )
+    return replace(made, overview=write_overview(app, made)) if has_overview else made
 
 
 def _select_pulls(
@@ -219,21 +225,33 @@ def _read_pulls(
     return tuple(done[pull.number] for pull in pulls)
 
 
-def write_overview(app: App, repository: Repository, day: LocalDay, entries: tuple[Entry, ...]) -> Overview:
-    """Write the overview of a day: one more model call on its summaries, or counts where there is no answer."""
+def write_overview(app: App, digest: Digest) -> Overview:
+    """Write the overview of a day: one more model call on its summaries and on what else is known of it.
+
+    Numbers that are not of the day are dropped, and sentences with names that it does not have. Without an answer
+    there are counts.
+    """
+    entries, repository, day = digest.entries, digest.repository, digest.day
     if not entries:
         return Overview("Nothing was merged.")
     name, prices = app.settings.prdigest_answer_model, app.provider.prices
     if app.model is None:
         return _count_areas(entries, Fallback(FallbackReason.NO_MODEL), 0.0)
     try:
-        prompt = build_overview_prompt(name, repository, day, entries)
+        prompt = build_overview_prompt(name, repository, day, entries, list_known_facts(digest))
         answer = request_answer(app, app.model, prompt, OverviewAnswer)
     except ModelError as error:
         log.info("no model overview of %s on %s: %s", repository, day.date, error)
         return _count_areas(entries, explain_fallback(error), prices.cost(name, error.usage))
-    text = remove_unknown_numbers(answer.value.overview, frozenset(entry.number for entry in entries))
-    return Overview(text, answer.from_cache, prices.cost(name, answer.usage))
+    paired = (number for each in digest.outcomes for number in (each.pull.number, each.by.number))
+    text = remove_unknown_numbers(answer.value.overview, digest.numbers.union(paired))
+    cost = prices.cost(name, answer.usage)
+    # who has read the changes before names more than the prompt
+    if whole := text if app.sources.stands_in else remove_unknown_names(text, prompt.user):
+        return Overview(whole, answer.from_cache, cost)
+    return _count_areas(
+        entries, Fallback(FallbackReason.MODEL_FAILED, "its paragraph had no usable sentence"), cost
+    )
 
 
 def _count_areas(entries: Sequence[Entry], fallback: Fallback, cost: float | None) -> Overview:

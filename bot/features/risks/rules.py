@@ -170,14 +170,15 @@ class ReviewScore:
     """The outcomes of what the rules alone would have listed, and of what was reviewed.
 
     ``added`` was listed because of its review, or of those of others; ``left_out`` would have been listed by the
-    rules alone. ``by_verdict`` has the verdicts from confirmed to nothing, then None for what was not reviewed;
-    without reviews it is empty.
+    rules alone, and ``missed`` are the outcomes of those. ``by_verdict`` has the verdicts from confirmed to
+    nothing, then None for what was not reviewed; without reviews it is empty.
     """
 
     by_rules: Tally = EMPTY_TALLY
     added: Tally = EMPTY_TALLY
     left_out: Tally = EMPTY_TALLY
     by_verdict: tuple[tuple[ReviewVerdict | None, Tally], ...] = ()
+    missed: tuple[MergeOutcome, ...] = ()
 
     @property
     def has_reviews(self) -> bool:
@@ -217,6 +218,7 @@ def compute_review_score(results: Iterable[RatedOutcome]) -> ReviewScore:
         by_rules=_count(kept, by_rules),
         added=_count(kept, map(operator.gt, listed, by_rules)),
         left_out=_count(kept, map(operator.lt, listed, by_rules)),
+        missed=tuple(end for each, end in kept if end and each.is_listed_by_rules and not each.is_listed),
         by_verdict=by_verdict if any(rated.verdict for rated, _ in kept) else (),
     )
 

@@ -11,6 +11,8 @@ from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.view import (
     MAX_SENTENCE,
+    make_list,
+    render_lines,
     render_outcome,
     render_outcomes,
     render_risk,
@@ -287,7 +289,8 @@ def _render_reviews(score: TrackRecordScore) -> Iterator[Block]:
         return
     posted, by_rules = _format_taken_back(score.listed), _format_taken_back(reviews.by_rules)
     lines = [
-        f"The posted lists had {posted}. The rules alone would have listed {by_rules}.",
+        f"With reading, as posted: {posted}.",
+        f"Rules alone: {by_rules}.",
         _format_differences(reviews),
         *(
             f"{tally.pulls:,} {_KINDS[verdict]}: {_format_share_of_taken_back(tally)}."
@@ -297,7 +300,7 @@ def _render_reviews(score: TrackRecordScore) -> Iterator[Block]:
         _format_review_verdict(reviews),
     ]
     yield make_block(
-        make_section([make_text("Rules and AI bug review", bold=True)]),
+        make_section([make_text("Two lists: rules alone, and with the AI bug review", bold=True)]),
         make_bullets([make_text(line)] for line in lines),
     )
 
@@ -341,13 +344,12 @@ def _format_share_of_taken_back(tally: Tally) -> str:
 
 
 def _render_hits(score: TrackRecordScore) -> Iterator[Block]:
-    items = [render_outcome(hit) for hit in score.hits]
-    if len(items) > _MAX_HITS:
-        more = len(items) - _MAX_HITS + 1
-        items[_MAX_HITS - 1 :] = [[make_text(f"and {more:,} more: ask for fewer days")]]
-    if items:
-        title = make_text("Listed, and later reverted or repaired", bold=True)
-        yield make_block(make_section([title]), make_bullets(items))
+    lists = {"Listed": score.hits, "On the list of the rules alone": score.reviews.missed}
+    for name, hits in lists.items():
+        title = f"{name}, and later reverted or repaired"
+        most = len(hits) if len(hits) <= _MAX_HITS else _MAX_HITS - 1
+        if hits:
+            yield make_list(title, render_lines(hits, most, render_outcome, ": ask for fewer days"))
 
 
 def _list_limits(score: TrackRecordScore) -> Iterator[str]:

@@ -22,11 +22,12 @@ from bot.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.features.digest.overview import MAX_OVERVIEW_LENGTH
 from bot.features.digest.rules import DigestSpec, Overview, UnknownDay
 from bot.features.digest.service import build_days, compose_messages, write_overview
 from bot.features.digest.view import describe_skipped_days
+from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import DigestRequest, DigestView, ViewLevel
+from bot.features.merges.review import BugReview, Certainty, FindingStatus
 from bot.features.merges.summary import ChangeType, Fallback, FallbackReason, Summary
 from bot.features.subscriptions.rules import Subscription
 from bot.platform.commands import AllowedRepositories
@@ -34,12 +35,26 @@ from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest
 from bot.usage import Usage
+from impact.history.outcomes import OutcomeKind
 from tests.emulators.claude.server import overview_answer
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posting import HOME, messenger_of, poster_of
+from tests.features.digest.test_admission import gone
 from tests.features.subscriptions.scheduled import TIMING
 from tests.helpers.apps import make_digest_app
-from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed, pairs, pull, summary
+from tests.helpers.builders import (
+    DAY,
+    NOON,
+    REPOSITORY,
+    changed_file,
+    digest,
+    entry,
+    failed,
+    finding,
+    pairs,
+    pull,
+    summary,
+)
 from tests.helpers.doubles import KnownPulls, ScriptedModel, Summaries
 from tests.helpers.records import digest_store
 from tests.platform.slack.accepted import nodes, strings
@@ -56,8 +71,8 @@ class Bench:
         self.model = ScriptedModel.of(*steps)
         self._app = make_digest_app(KnownPulls(), model=self.model)
 
-    def of(self, *entries: Any) -> Overview:
-        return write_overview(self._app, REPOSITORY, DAY, entries)
+    def of(self, *entries: Any, **fields: Any) -> Overview:
+        return write_overview(self._app, digest(*entries, **fields))
 
 
 def answer(**fields: Any) -> str:
@@ -82,6 +97,30 @@ def test_the_overview_is_the_models_with_its_cost_and_later_from_the_cache() -> 
     assert len(bench.model.prompts) == 2, "another headline is another overview"
 
 
+def test_a_sentence_with_a_name_that_the_day_does_not_have_is_dropped() -> None:
+    told = "Set `retries` (#1). Call `engine.forget()`. Pass `--Retries 3`."
+    made = entry(1, entry_summary=summary(headline="`retries` and `--retries` count to 3"))
+    assert Bench(answer(overview=told)).of(made).text == "Set `retries` (#1). Pass `--Retries 3`."
+
+
+def test_the_overview_is_asked_for_with_what_became_of_the_day_what_breaks_and_what_fails() -> None:
+    crash = finding("The engine stops with a KeyError", trigger="two adapters share a name")
+    unsure = replace(crash, status=FindingStatus.POSSIBLE, certainty=Certainty.LOW)
+    bug = replace(entry(3), review=BugReview((crash, unsure)))
+    by = pull(9, title="Repair the count", merged_at=NOON + timedelta(hours=2))
+    repaired = MergeOutcome(pull(2), by, OutcomeKind.REPAIRED)
+    bench = Bench(answer(overview="Take #9 with #2. See #99."))
+    made = bench.of(bug, entry(2), entry(1), outcomes=(repaired,), contracts=(gone(1),))
+    (prompt,) = bench.model.prompts
+    known = prompt.user.partition("Known of the day:\n")[2].split("\n")
+    assert known[:3] == [
+        "#2 Change number 2: repaired after 2.0 h by #9",
+        "#1 breaks callers: `--old` is gone",
+        f"#3 has a bug, confirmed: {crash.consequence}. Fails when: {crash.trigger}. Affected: {crash.affected}.",
+    ]
+    assert (len(known), made.text) == (4, "Take #9 with #2. See.")
+
+
 def test_numbers_that_are_not_of_the_day_are_dropped() -> None:
     made = Bench(answer(overview="See #1 and (#99).")).of(entry(1))
     assert ("#99" in made.text, "#1" in made.text) == (False, True)
@@ -90,10 +129,10 @@ def test_numbers_that_are_not_of_the_day_are_dropped() -> None:
 def test_without_a_model_there_are_counts_and_the_reason() -> None:
     app = make_digest_app(KnownPulls(), model=None)
     entries = (entry(1), entry(2), entry(3, entry_summary=TRIVIAL, files=[changed_file("docs/a.md")]))
-    made = write_overview(app, REPOSITORY, DAY, entries)
+    made = write_overview(app, digest(*entries))
     assert made.text == f"Most of it in {entries[0].area} (2). 1 pull request changed no product code."
     assert (made.fallback, made.cost) == (Fallback(FallbackReason.NO_MODEL), 0.0)
-    calm = write_overview(app, REPOSITORY, DAY, (entry(1, entry_summary=TRIVIAL), entry(2, entry_summary=TRIVIAL)))
+    calm = write_overview(app, digest(entry(1, entry_summary=TRIVIAL), entry(2, entry_summary=TRIVIAL)))
     assert calm.text == "2 pull requests changed no product code."
 
 
@@ -106,10 +145,12 @@ def test_a_model_that_fails_leaves_counts_the_reason_and_its_cost() -> None:
     assert bench.of(entry(1)).text == "Later.", "a failure is not kept"
 
 
-def test_what_is_too_long_is_cut_and_costs_no_further_call() -> None:
-    bench = Bench(answer(overview="word " * 200))
-    text = bench.of(entry(1)).text
-    assert (len(text) <= MAX_OVERVIEW_LENGTH, text.endswith("word…"), len(bench.model.prompts)) == (True, True, 1)
+def test_of_what_is_too_long_the_whole_sentences_stay_and_it_costs_no_further_call() -> None:
+    bench = Bench(answer(overview="Retries changed. " + "word " * 200))
+    assert (bench.of(entry(1)).text, len(bench.model.prompts)) == ("Retries changed.", 1)
+    cut = Bench(answer(overview="word " * 200)).of(entry(1))
+    assert cut.fallback == failed("its paragraph had no usable sentence")
+    assert cut.text.startswith("Most of it in")
     bench = Bench(answer(overview="Retries changed.", themes=themes(("x" * 81, [1]), ("Retries", [1, 2]))))
     made = bench.of(entry(1), entry(2))
     assert (made.text, made.fallback, len(bench.model.prompts)) == ("Retries changed.", None, 1)

@@ -35,6 +35,7 @@ def test_a_digest_by_hand() -> None:
         by_rules=Tally(3, 2, 0),
         added=Tally(2, 0, 1),
         left_out=Tally(1, 1, 0),
+        missed=(end(5),),
         by_verdict=(
             (CONFIRMED, Tally(2, 1, 1)),
             (POSSIBLE, Tally(1)),

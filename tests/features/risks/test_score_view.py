@@ -80,14 +80,14 @@ REVIEWS = ReviewScore(
 def tell_reviews(reviews: ReviewScore) -> list[str]:
     """The lines below the title of the part on reviews; a blank before % is no matter."""
     lines = format_lines(reviews=reviews)
-    start = lines.index("Rules and AI bug review") + 1
+    start = lines.index("Two lists: rules alone, and with the AI bug review") + 1
     return [line.replace(" %", "%") for line in lines[start:-1]]
 
 
 def test_rules_and_the_review_are_told_apart_in_plain_words() -> None:
     assert "\n".join(tell_reviews(REVIEWS)) == (
-        "The posted lists had 64, 7 of them reverted or repaired (11%, 95% interval 5.4 to 21%). The rules "
-        "alone would have listed 62, 6 of them reverted or repaired (9.7%, 95% interval 4.5 to 20%).\n"
+        "With reading, as posted: 64, 7 of them reverted or repaired (11%, 95% interval 5.4 to 21%).\n"
+        "Rules alone: 62, 6 of them reverted or repaired (9.7%, 95% interval 4.5 to 20%).\n"
         "The AI bug review put 4 (1 later reverted or repaired) on the list and took 2 (none later reverted or "
         "repaired) off it.\n"
         "6 with a confirmed bug: 3 of them reverted or repaired (50%, 95% interval 19 to 81%).\n"
@@ -103,9 +103,9 @@ CLEAR = "chance alone gives such a difference in at most 5% of such periods."
 
 @check_rows(
     {
-        "nothing differs": (Tally(), Tally(), 1, "The two lists are the same."),
-        "only added": (Tally(3, 0, 1), Tally(), 1, "put 3 (1 later reverted or repaired) on the list."),
-        "only left out": (Tally(), Tally(1), 1, "took 1 (none later reverted or repaired) off it."),
+        "nothing differs": (Tally(), Tally(), 2, "The two lists are the same."),
+        "only added": (Tally(3, 0, 1), Tally(), 2, "put 3 (1 later reverted or repaired) on the list."),
+        "only left out": (Tally(), Tally(1), 2, "took 1 (none later reverted or repaired) off it."),
         "reviews": (Tally(10, 5), Tally(10), -1, f"The AI bug review was right more often: {CLEAR}"),
         "rules": (Tally(10), Tally(10, 5), -1, f"The rules were right more often: {CLEAR}"),
         "neither": (Tally(10, 3), Tally(10, 2), -1, "Too close to tell which was right."),
@@ -119,7 +119,7 @@ def test_where_the_lists_differ_it_says_which_was_right(
 
 
 def test_where_the_rules_would_have_listed_nothing_it_says_so() -> None:
-    assert tell_reviews(replace(REVIEWS, by_rules=Tally()))[0].endswith("The rules alone would have listed none.")
+    assert tell_reviews(replace(REVIEWS, by_rules=Tally()))[1] == "Rules alone: none."
 
 
 def test_without_reviews_nothing_is_said_of_them() -> None:
@@ -233,6 +233,13 @@ def test_the_small_print_says_what_the_counts_rest_on(fields: dict[str, Any], no
 @pytest.mark.parametrize("others", [Tally(235), Tally(236, 1), Tally(236, 0, 1)])
 def test_few_without_reverts_are_no_wonder(others: Tally) -> None:
     assert "in another way" not in "".join(format_lines(listed=Tally(64), others=others))
+
+
+def test_what_only_the_rules_would_have_listed_is_named_if_it_was_reverted() -> None:
+    told = format_lines(reviews=replace(REVIEWS, missed=(make_hit(77),)))
+    title = "On the list of the rules alone, and later reverted or repaired"
+    assert "#77 Change number 77" in told[told.index(title) + 1]
+    assert title not in format_lines(reviews=REVIEWS)
 
 
 @pytest.mark.parametrize(("many", "more"), [(0, 0), (8, 0), (9, 2), (40, 33)])
