@@ -106,7 +106,8 @@ def build_digest(
         # after the list, so that it has all that was merged
         update_mirror(app.sources.source_mirror, repository)
     around = app.day_timeline.load_day_context(repository, day, merged.pulls)
-    selected = _select_pulls(app, merged.pulls, around.day_reverts, view)
+    pulls_of_day = merged.pulls if use is DigestUse.KEPT else _load_day(app, merged.pulls)
+    selected = _select_pulls(app, pulls_of_day, around.day_reverts, view)
     touched = read_touches(app, view.profile, selected)
     contracts, missing = touched.contracts, around.coverage + touched.coverage
     if view.only is ViewLevel.BREAKING and not touched.report:
@@ -117,7 +118,7 @@ def build_digest(
     if use in _SHOWING and view.only is not ViewLevel.BREAKING and not touched.report:
         contracts, unknown = read_changes(app, [each.pull for each in read])
         missing += unknown
-    of_day = remove_duplicates([*(each.pull for each in read), *merged.pulls])
+    of_day = remove_duplicates([*(each.pull for each in read), *pulls_of_day])
     if use is not DigestUse.KEPT:
         app.timeline.record_merges(of_day)
     classes = app.paths.get_path_classes(repository)
@@ -158,6 +159,16 @@ def build_digest(
         claims={number: around.claims[number] for number in paired if number in around.claims},
     )
     return replace(made, overview=write_overview(app, made)) if has_overview else made
+
+
+def _load_day(app: App, pulls: tuple[PullRequest, ...]) -> tuple[PullRequest, ...]:
+    """Return the merges of a day with their files, and record them: each is read beside what others changed."""
+    if app.model is None or len(pulls) < 2:
+        return pulls
+    with DeadlineExecutor(app.settings.prdigest_concurrency + _MAX_AHEAD, "files") as crew:
+        loaded = crew.map_items(lambda pull: attempt(f"#{pull.number}", app.load_files, pull) or pull, pulls)
+    app.timeline.record_merges(loaded)
+    return tuple(loaded)
 
 
 def _select_pulls(

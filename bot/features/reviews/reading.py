@@ -12,6 +12,7 @@ from functools import partial
 from pydantic import ValidationError
 
 from bot.errors import ModelAnswerInvalid, ModelInputTooLong, SourceUnavailable
+from bot.features.merges.neighbors import NO_NEIGHBORS, Neighbors, describe_surroundings
 from bot.features.merges.review import BugReview
 from bot.features.reviews.prepared import prepare_questions
 from bot.features.reviews.report import (
@@ -162,7 +163,7 @@ class Reviewer:
         reserved = self.prices.cautious_cost(self.model, usage)
         return ReviewCost(model=self.model, prices=self.prices, reserved=reserved)
 
-    def review(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
+    def review(self, pull: PullRequest, cost: ReviewCost, neighbors: Neighbors = NO_NEIGHBORS) -> ReviewResult:
         """Review a pull request whose files are loaded; ``cost`` counts what that takes, also if it fails.
 
         A change that the model's context window can't hold is shown with less of its diff. Raises ModelError
@@ -171,7 +172,7 @@ class Reviewer:
         change = self._pack(pull, self.diff_tokens)
         while True:
             try:
-                return self._review_change(pull, change, cost)
+                return self._review_change(pull, change, cost, neighbors)
             except ModelInputTooLong as error:
                 shorter = self._pack(pull, choose_smaller_budget(change.diff.text, error))
                 if len(shorter.diff.text) >= len(change.diff.text):
@@ -179,9 +180,11 @@ class Reviewer:
                 change = shorter
 
     def _pack(self, pull: PullRequest, diff_tokens: int) -> PackedChange:
-        return pack_change(pull, diff_tokens, self.classes_of(pull.repository), self.code.files)
+        return pack_change(pull, diff_tokens, self.classes_of(pull.repository), self.code)
 
-    def _review_change(self, pull: PullRequest, change: PackedChange, cost: ReviewCost) -> ReviewResult:
+    def _review_change(
+        self, pull: PullRequest, change: PackedChange, cost: ReviewCost, neighbors: Neighbors
+    ) -> ReviewResult:
         search = self.code.search
         has_mirror = search is not None and search.has_commit(pull.repository, pull.commit)
         files = self.code.files
@@ -191,7 +194,8 @@ class Reviewer:
         tools = build_review_tools(source, has_mirror=has_mirror)
         classes = self.classes_of(pull.repository)
         prepared = prepare_questions(pull, code, known, classes, self.clock)
-        text = "\n\n".join(filter(None, [format_change(pull, change.diff), prepared.text]))
+        looked_up = describe_surroundings(pull, change, neighbors)
+        text = "\n\n".join(filter(None, [format_change(pull, change.diff, looked_up), prepared.text]))
         answer = self._ask(tools, text, cost)
         shown = list_prompt_excerpts(pull, change.diff.text, change.sources)
         return ReviewResult(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from bot.app import App
 from bot.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
 from bot.features.merges.entry import Entry
+from bot.features.merges.neighbors import NO_NEIGHBORS, find_neighbors
 from bot.features.merges.review import BugReview, ReviewCoverage, should_review
 from bot.features.merges.summary import log_defect
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, REVIEW_VERSION, ReviewCost, Reviewer, ReviewResult
@@ -84,7 +85,12 @@ def review_once(app: App, reviewer: Reviewer, pull: PullRequest, cost: ReviewCos
     is another review. Raises what :meth:`Reviewer.review` raises.
     """
     key = build_key(reviewer, pull, use)
-    return app.cached.remember(REVIEWS, lambda: reviewer.review(pull, cost), *key)
+
+    def review() -> ReviewResult:
+        # an evaluation must not learn from the record what became of a merge
+        return reviewer.review(pull, cost, NO_NEIGHBORS if use else find_neighbors(app, pull))
+
+    return app.cached.remember(REVIEWS, review, *key)
 
 
 def build_key(reviewer: Reviewer, pull: PullRequest, use: str = "") -> tuple[str, Reference, str]:

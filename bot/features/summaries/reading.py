@@ -17,6 +17,7 @@ from bot.errors import (
     PullRequestNotFound,
     RateLimited,
 )
+from bot.features.merges.neighbors import Neighbors, describe_surroundings, find_neighbors
 from bot.features.merges.summary import (
     MAX_HEADLINE_LENGTH,
     NO_RISKS,
@@ -47,18 +48,26 @@ from bot.platform.models.answers import (
     limit_length,
 )
 from bot.platform.models.completion import request_answer
-from bot.platform.models.packing import Coverage, PackedDiff, choose_smaller_budget, format_change, pack_change
+from bot.platform.models.packing import (
+    Coverage,
+    PackedChange,
+    PackedDiff,
+    choose_smaller_budget,
+    format_change,
+    pack_change,
+)
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.slots import hold_model_slot
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import determine_area
+from bot.platform.source.reading import CodeSources
 from bot.redaction import redact_text
 from bot.usage import classify_purpose
 from impact.text.strings import collapse_lines
 
 log = logging.getLogger(__name__)
 
-SUMMARY_VERSION = "summary.v2"
+SUMMARY_VERSION = "summary.v3"
 MAX_QUOTES = 12  # each is searched in the diff; more would prove nothing more
 _MAX_RISKS = 8  # more would be read by nobody; the prompt asks for four
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
@@ -101,12 +110,12 @@ class SummaryAnswer(AnswerShape):
     evidence: list[QuoteAnswer] = Field(default_factory=list)
 
 
-def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff) -> Prompt:
+def build_summary_prompt(model: str, pull: PullRequest, diff: PackedDiff, looked_up: str = "") -> Prompt:
     return Prompt(
         model,
         SUMMARY_VERSION,
         read_instructions(SUMMARY_VERSION),
-        format_change(pull, diff),
+        format_change(pull, diff, looked_up),
         build_schema(SummaryAnswer),
         _MAX_SUMMARY_TOKENS,
         classify_purpose(pull.changed_lines),
@@ -143,32 +152,36 @@ def _summarise(app: App, pull: PullRequest) -> SummarisedPullRequest:
     pull = load_files(app, pull)
     if pull.files is None:
         return build_unsummarised(app, pull, Fallback(FallbackReason.NO_FILES))
-    diff = _pack_diff(app, pull, app.settings.prdigest_diff_tokens)
+    change = _pack(app, pull, app.settings.prdigest_diff_tokens)
+    diff = change.diff
     if diff.coverage is Coverage.NONE and any(file.is_unreadable for file in pull.files):
         log.warning("%s#%d could not be read (no diff of it is one)", pull.repository, pull.number)
         return build_unsummarised(app, pull, Fallback(FallbackReason.UNREADABLE), diff.coverage)
     if app.model is None:
         return build_unsummarised(app, pull, Fallback(FallbackReason.NO_MODEL), diff.coverage)
-    return _ask_model(app, app.model, pull, diff)
+    return _ask_model(app, app.model, pull, change, find_neighbors(app, pull))
 
 
-def _pack_diff(app: App, pull: PullRequest, budget: int) -> PackedDiff:
+def _pack(app: App, pull: PullRequest, budget: int) -> PackedChange:
     # without a model, nobody reads what stands around the changes
-    source_files = app.source_files if app.model else None
-    return pack_change(pull, budget, app.paths.get_path_classes(pull.repository), source_files).diff
+    code = app.code if app.model else CodeSources()
+    return pack_change(pull, budget, app.paths.get_path_classes(pull.repository), code)
 
 
-def _ask_model(app: App, model: Model, pull: PullRequest, diff: PackedDiff) -> SummarisedPullRequest:
-    name, prices = app.settings.prdigest_summary_model, app.provider.prices
+def _ask_model(
+    app: App, model: Model, pull: PullRequest, change: PackedChange, neighbors: Neighbors
+) -> SummarisedPullRequest:
+    name, prices, diff = app.settings.prdigest_summary_model, app.provider.prices, change.diff
+    prompt = build_summary_prompt(name, pull, diff, describe_surroundings(pull, change, neighbors))
     try:
         with hold_model_slot():
-            answer = request_answer(app, model, build_summary_prompt(name, pull, diff), SummaryAnswer)
+            answer = request_answer(app, model, prompt, SummaryAnswer)
     except ModelError as error:
         if isinstance(error, ModelInputTooLong):
             # the model's context window is too small
-            shorter = _pack_diff(app, pull, choose_smaller_budget(diff.text, error))
-            if len(shorter.text) < len(diff.text):
-                return _ask_model(app, model, pull, shorter)
+            shorter = _pack(app, pull, choose_smaller_budget(diff.text, error))
+            if len(shorter.diff.text) < len(diff.text):
+                return _ask_model(app, model, pull, shorter, neighbors)
         log.info("no model summary of %s#%d: %s", pull.repository, pull.number, error)
         spent = prices.cost(name, error.usage)
         return build_unsummarised(app, pull, explain_fallback(error), diff.coverage, spent)

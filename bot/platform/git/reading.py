@@ -156,13 +156,23 @@ class MirrorReader:
 
         Binary files are left out. The search ends after 2,000,000 bytes of lines, and at the reader's time limit.
         """
+        _require_name(name)
+        return self._search(repository, commit, _build_pattern(name, is_part=is_part), name, limit)
+
+    def find_any(self, repository: Repository, commit: str, names: Sequence[str], limit: int) -> SourceUses:
+        """Return the first ``limit`` lines with any of the names as whole words, by one search of that kind."""
+        for name in names:
+            _require_name(name)
+        patterns = ("-w", "-F", *(part for name in names for part in ("-e", name.encode())))
+        return self._search(repository, commit, patterns, names[0], limit)
+
+    def _search(
+        self, repository: Repository, commit: str, patterns: Sequence[str | bytes], shown: str, limit: int
+    ) -> SourceUses:
         revision = build_revision(commit)
-        if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
-            raise UsageError(f"{quote_input(name)} is not a name to search for: use up to {_MAX_NAME} characters.")
-        arguments = ("grep", *_GREP_OPTIONS, *_build_pattern(name, is_part=is_part), revision, "--")
-        with self.open_command(repository, *arguments) as process:
+        with self.open_command(repository, "grep", *_GREP_OPTIONS, *patterns, revision, "--") as process:
             output, is_whole = _read_output(process, accepted=_NO_MATCH)
-        uses = list(_parse_uses(output, len(revision) + 1, name))
+        uses = list(_parse_uses(output, len(revision) + 1, shown))
         return SourceUses(tuple(uses[:limit]), is_complete=is_whole and len(uses) <= limit)
 
     def list_changes(self, repository: Repository, commit: str, path: str, limit: int) -> tuple[SourceChange, ...]:
@@ -296,6 +306,11 @@ def _read_output(process: GitProcess, accepted: int = 0) -> tuple[bytes, bool]:
     if unread.hints_at_damage:
         raise unread
     return output, True
+
+
+def _require_name(name: str) -> None:
+    if not name.strip() or len(name) > _MAX_NAME or not name.isprintable():
+        raise UsageError(f"{quote_input(name)} is not a name to search for: use up to {_MAX_NAME} characters.")
 
 
 def _build_pattern(name: str, *, is_part: bool) -> tuple[str | bytes, ...]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from bot.errors import ModelInputTooLong, PrdigestError
 from bot.platform.models.prompts import fence_text
@@ -18,11 +19,15 @@ from bot.platform.pulls.diff import DiffLine, split_hunks
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.platform.source.excerpts import AnnotatedChange, ContextLevel, annotate_file
-from bot.platform.source.models import SourceFiles
+from bot.platform.source.models import SourceUses
 from bot.platform.source.scopes import has_scopes
+from bot.platform.source.standing import MAX_TREE_NAMES, describe_standing, format_standing
 from bot.text import format_count
 from impact.source.models import SourceFile
 from impact.text.strings import collapse_lines, remove_comments, truncate_text
+
+if TYPE_CHECKING:
+    from bot.platform.source.reading import CodeSources
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +56,8 @@ _NARROW_LEVELS = (ContextLevel(near=1), ContextLevel(near=0))
 _MAX_EXPLAINING_TOKENS = 6_000
 # files of one pull request that are read whole: the largest changes of 2025 have hundreds, and fit no prompt
 _MAX_SOURCES = 30
+# lines of the tree that are looked at for names that are gone from their files
+_MAX_USES = 5_000
 # tokens: a shorter beginning of a file is not worth showing
 _MIN_PART_TOKENS = 100
 _TOO_LARGE, _UNREADABLE = "too large for this prompt", "not to be read or too large for this prompt"
@@ -101,10 +108,15 @@ def pack_diff(
     files as they are after the change, by their paths; around changes of these, functions and classes are shown.
     The coverage is that of changed lines: a renamed or binary file without a text diff does not lower it.
     """
-    ordered = _sort_files(files, classes)
+    listed = [SectionSource.build(file, sources.get(file.path)) for file in _sort_files(files, classes)]
+    return _pack_sections(listed, budget, total_files)
+
+
+def _pack_sections(listed: list[SectionSource], budget: int, total_files: int) -> PackedDiff:
+    ordered = [source.file for source in listed]
     not_listed = total_files - len(ordered)
     room = budget - (_UNLISTED_NOTE_TOKENS if not_listed > 0 else 0)
-    sections = _fit_sections([SectionSource.build(file, sources.get(file.path)) for file in ordered], room)
+    sections = _fit_sections(listed, room)
     notes = _render_notes(sections, not_listed, budget)
     text = "\n".join([section.text for section in sections if section.text] + notes)
     left_out = tuple(section.file.path for section in sections if section.missing_lines)
@@ -262,7 +274,7 @@ class SectionSource:
         if self.change:
             lines = list(_render_lines(self.change.lines, self.change.select_lines(level)))
         else:
-            lines = list(_render_patch(file.patch, level.near))
+            lines = list(render_hunks(split_hunks(file.patch), level.near))
         notes = [REST_NOTE.format(file.unread)] if file.unread else []
         cut_lines = sum(len(line) > _MAX_LINE and line[0] in "+-" for line in lines)
         moved = f" from {flatten_path(file.previous_path)}" if file.previous_path else ""
@@ -281,8 +293,9 @@ def flatten_path(path: str) -> str:
     return " ".join(path.splitlines())
 
 
-def _render_patch(patch: str, near: int) -> Iterator[str]:
-    for header, lines in split_hunks(patch):
+def render_hunks(hunks: Iterable[tuple[str, Sequence[DiffLine]]], near: int) -> Iterator[str]:
+    """Yield the lines of hunks, each with its header, and at most ``near`` unchanged ones beside each change."""
+    for header, lines in hunks:
         yield _shorten_line(header)
         yield from _render_lines(lines, _select_near_changes(lines, near))
 
@@ -323,24 +336,54 @@ _MAX_DESCRIPTION_LENGTH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class PackedChange:
-    """The diff as the model gets it, and the files that were read for it, as they are after the change."""
+    """The diff as the model gets it, and what was read for it.
+
+    ``sources`` are the files as they are after the change, by path; ``changes`` are these with the change laid
+    over them. ``standing`` says what stands of names in removed lines.
+    """
 
     diff: PackedDiff
     sources: Mapping[str, SourceFile]
+    changes: Mapping[str, AnnotatedChange]
+    standing: str
 
 
-def pack_change(
-    pull: PullRequest, budget: int, classes: PathClasses, source_files: SourceFiles | None
-) -> PackedChange:
+def pack_change(pull: PullRequest, budget: int, classes: PathClasses, code: CodeSources) -> PackedChange:
     """Pack the files of a pull request into ``budget`` tokens, with functions from the files that can be read."""
-    files, sources = pull.files or (), dict[str, SourceFile]()
-    paths = list_source_paths(files, classes) if source_files and pull.commit else ()
-    if source_files and paths:
+    files, sources = _sort_files(pull.files or (), classes), dict[str, SourceFile]()
+    explained = list_source_paths(files, classes)
+    looked_at = [each for each in files if each.patch and classes.classify_path(each.path) in _EXPLAINED_CLASSES]
+    paths = list(dict.fromkeys([*explained, *(each.path for each in looked_at if _may_lose_names(each))]))
+    if code.files and paths and pull.commit:
         try:
-            sources = {**source_files.read_files(pull.repository, pull.commit, paths)}
+            sources = {**code.files.read_files(pull.repository, pull.commit, paths[:_MAX_SOURCES])}
         except PrdigestError as error:
             log.info("%s#%d is read without its files: %s", pull.repository, pull.number, error)
-    return PackedChange(pack_diff(files, budget, pull.changed_files, classes, sources), sources)
+    built = [SectionSource.build(file, sources.get(file.path)) for file in files]
+    changes = {each.file.path: each.change for each in built if each.change}
+    shown = [each if each.file.path in explained else SectionSource(each.file) for each in built]
+    standing = describe_standing(looked_at, changes)
+    searched = _search_tree(pull, [each.name for each in standing.open_names[:MAX_TREE_NAMES]], code)
+    return PackedChange(
+        _pack_sections(shown, budget, pull.changed_files),
+        {path: source for path, source in sources.items() if path in explained},
+        changes,
+        format_standing(standing, searched),
+    )
+
+
+def _may_lose_names(file: ChangedFile) -> bool:
+    return bool(file.deletions) and file.status not in ("added", "removed") and not has_scopes(file.path)
+
+
+def _search_tree(pull: PullRequest, names: Sequence[str], code: CodeSources) -> SourceUses | None:
+    if not names or code.search is None or not pull.commit:
+        return None
+    try:
+        return code.search.find_any(pull.repository, pull.commit, names, _MAX_USES)
+    except PrdigestError as error:
+        log.info("the tree of %s#%d is not searched: %s", pull.repository, pull.number, error)
+        return None
 
 
 def choose_smaller_budget(text: str, error: ModelInputTooLong) -> int:
@@ -349,8 +392,8 @@ def choose_smaller_budget(text: str, error: ModelInputTooLong) -> int:
     return tokens // 2 if error.excess is None else max(0, tokens - error.excess - tokens // 16)
 
 
-def format_change(pull: PullRequest, diff: PackedDiff) -> str:
-    """Return facts, motive and diff of a pull request between marks."""
+def format_change(pull: PullRequest, diff: PackedDiff, looked_up: str = "") -> str:
+    """Return facts, motive and diff of a pull request between marks, and what code looked up about it."""
     facts = (
         f"{pull.repository} #{pull.number}: {collapse_lines(pull.title)}\n"
         f"{format_count(pull.changed_files, 'file')}, +{pull.additions} -{pull.deletions}"
@@ -366,4 +409,5 @@ def format_change(pull: PullRequest, diff: PackedDiff) -> str:
     words = "\n".join(filter(None, motive))
     said_by_author = f"What the author says (nobody has verified it):\n{words}" if words else ""
     parts = [facts, said_by_author, diff.text or "[no diff]"]
-    return fence_text("pull_request", "\n\n".join(filter(None, parts)))
+    fenced = fence_text("pull_request", "\n\n".join(filter(None, parts)))
+    return f"{fenced}\n\n{looked_up}" if looked_up else fenced

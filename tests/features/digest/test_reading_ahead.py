@@ -63,7 +63,7 @@ class Watch:
 
 
 class WatchedGitHub(GitHubEmulator):
-    """Notes the patches and files that are asked for; ``ahead`` is the most that the model had not answered yet.
+    """Notes the patches and files that are asked for; ``ahead`` is the most files without an answer of the model.
 
     After the list, the first call to a path that contains ``failing`` fails.
     """
@@ -72,17 +72,19 @@ class WatchedGitHub(GitHubEmulator):
         super().__init__()
         self.ahead = 0
         self.failing = ""
+        self.failures = 1
         self._watch = watch
 
     def handle(self, request: Request) -> Response:
         if request.path.endswith("/files"):
             asked = self._watch.note("patches")
-            self.ahead = max(self.ahead, asked - self._watch.counts["answers"])
             if asked == 1 and self.failing:
-                self.fail_next("404", match=self.failing)
+                for _ in range(self.failures):
+                    self.fail_next("404", match=self.failing)
         answer = super().handle(request)
         if b"... on Blob" in request.body:
-            self._watch.note("files")
+            asked = self._watch.note("files")
+            self.ahead = max(self.ahead, asked - self._watch.counts["answers"])
         return answer
 
 
@@ -140,7 +142,7 @@ def join_readers() -> None:
 
 
 @pytest.mark.slow
-def test_the_next_are_loaded_while_the_model_works_and_no_more_than_these(house: House) -> None:
+def test_the_files_of_the_next_are_read_while_the_model_works_and_no_more_than_these(house: House) -> None:
     house.answer_after(files=AT_MOST, questions=WORKERS)
     built = house.build()
     assert (len(built.entries), built.fallback_entries) == (PULLS, ())
@@ -158,17 +160,22 @@ def test_a_second_digest_loads_only_the_list(house: House) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("path", "facts_alone"),
-    [pytest.param("/pulls/3/files", [3], id="patches"), pytest.param("/graphql", [], id="files")],
+    "path", [pytest.param("/pulls/3/files", id="patches"), pytest.param("/graphql", id="files")]
 )
-def test_what_can_not_be_loaded_ahead_concerns_one_pull_request(
-    house: House, path: str, facts_alone: list[int]
-) -> None:
+def test_what_can_not_be_loaded_ahead_once_is_read_all_the_same(house: House, path: str) -> None:
     house.github.failing = path
     built = house.build()
     assert [entry.number for entry in built.entries] == [*range(PULLS, 0, -1)]
-    assert [entry.number for entry in built.fallback_entries] == facts_alone
-    assert len(house.claude.requests) == PULLS - len(facts_alone)
+    assert (built.fallback_entries, len(house.claude.requests)) == ((), PULLS)
+
+
+@pytest.mark.slow
+def test_what_can_never_be_loaded_concerns_one_pull_request(house: House) -> None:
+    house.github.failing = "/pulls/3/files"
+    house.github.failures = 2
+    built = house.build()
+    assert [entry.number for entry in built.fallback_entries] == [3]
+    assert len(house.claude.requests) == PULLS - 1
 
 
 @pytest.mark.slow

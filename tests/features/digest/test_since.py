@@ -69,6 +69,8 @@ class Office:
         for each in MERGED:
             self.app.refresh_summary(each)
         self.pulls.calls.clear()
+        # each was read beside the merges around it
+        self.history.spans.clear()
 
     def page(self) -> SincePage:
         return build_since_page(self.app, REPOSITORY, SPAN)

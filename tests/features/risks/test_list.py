@@ -14,6 +14,7 @@ from redis import Redis
 
 from bot.dates import LocalDay, Span
 from bot.errors import GitHubUnavailable, PrdigestError, RateLimited, RepositoryNotFound, StoreUnavailable
+from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import RisksRequest
 from bot.features.merges.review import BugReview
 from bot.features.risks.service import build_list
@@ -192,7 +193,7 @@ def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_descrip
     whole = make_merge(2, 0.1, title="Fix it", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
     pulls = KnownPulls((make_merge(1), whole))
     recorded = (make_merge(1, body="Short."), replace(whole, body="Long."))
-    timeline = SimpleNamespace(read_merges_or_none=lambda *_: recorded)
+    timeline = SimpleNamespace(read_merges_or_none=lambda *_: recorded, index_pulls=RevertIndex)
     risk_list = ask(pulls, RisksRequest(REPOSITORY, span()), model=model, timeline=timeline)
     assert pairs(risk_list) == [(1, 2, True)]
     assert ["Long. Long. Long. " in prompt.user for prompt in model.prompts] == [True]

@@ -51,6 +51,7 @@ from bot.platform.slack.message_references import find_pull_requests
 from bot.platform.slack.requests import restore_bot_text, restore_user_text
 from bot.platform.source.excerpts import annotate_file, find_name, list_uses, mark_lines
 from bot.platform.source.scopes import list_scopes
+from bot.platform.source.standing import describe_standing, format_standing, list_names
 from bot.platform.store.merge_records import trim_pull_request
 from bot.redaction import redact_patch, redact_text
 from bot.text import remove_unknown_numbers
@@ -226,6 +227,10 @@ PARSERS: dict[str, Parser] = {
     ),
     "source": lambda text: build_source_file("a.py", text.encode("utf-8", "replace")),
     "pack": lambda text: pack_diff((changed_file(patch=text),), 30_000, 1),
+    "standing": lambda text: format_standing(
+        describe_standing((changed_file(patch=f"@@ -1,2 +1,1 @@\n-{text}\n {text}"),), {}), None
+    ),
+    "names-of-a-line": lambda text: list(list_names(text)),
     "find_quote": lambda text: find_quote(text, "never there"),
     "find_quote-long": lambda text: find_quote("@@ -1 +1 @@\n+one line", text),
     "find_quote-itself": lambda text: find_quote(f"@@ -1 +1 @@\n+{text}", text),

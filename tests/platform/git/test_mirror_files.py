@@ -177,6 +177,8 @@ class TestUses:
     def test_only_whole_words_are_found(self, search: MirrorReader, commit: str) -> None:
         uses = search.find_uses(ENGINE, commit, "retries", 100).uses
         assert [(use.line, use.text) for use in uses if use.path == "deep/er/b.py"] == [(1, "\ufeffretries = 2")]
+        both = search.find_any(ENGINE, commit, ("more_retries", "retries"), 100).uses
+        assert {(use.path, use.line) for use in uses} < {(use.path, use.line) for use in both}
         assert search.find_uses(ENGINE, commit, "more_retries", 9).uses[0].line == 2
         assert search.find_uses(ENGINE, commit, "more_retr", 9).uses == ()
 
