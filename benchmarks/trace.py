@@ -202,6 +202,7 @@ def open_office(wall: Wall) -> Iterator[Office]:
             "PRDIGEST_CHANNEL": CHANNEL,
             "PRDIGEST_TIMEZONE": "UTC",
             "PRDIGEST_POST_AT": "00:00",
+            "PRDIGEST_MIRROR": "off",
             "SLACK_SIGNING_SECRET": SECRET,
             "PORT": str(closed_port()),
         }

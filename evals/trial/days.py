@@ -67,10 +67,13 @@ class TrialDays:
 
     def _choose_sources(self, settings: Settings, live: LiveSources, model: Model) -> TrialSources:
         if self.records is None:
-            return TrialSources(live.pulls, live.source_files, model, live.source_mirror)
+            return TrialSources(
+                live.pulls, live.source_files, model, live.source_mirror, source_search=live.source_search
+            )
         records = RecordedDays(self.records)
         # a mirror that exists is read, and not brought up to date: records need no network
-        return TrialSources(records, add_mirror(settings, TreeFiles(records, self.tree)), model)
+        files = add_mirror(settings, TreeFiles(records, self.tree))
+        return TrialSources(records, files, model, source_search=live.source_search)
 
 
 def make_trial_settings(settings: Settings, days: TrialDays, state: Path) -> Settings:

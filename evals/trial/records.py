@@ -21,6 +21,7 @@ from bot.platform.cleaning import (
     parse_instant,
 )
 from bot.platform.git.mirror import GitMirror
+from bot.platform.git.reading import MirrorReader
 from bot.platform.models import ChatModel, Model
 from bot.platform.pulls.diff import split_hunks
 from bot.platform.pulls.models import Account, ChangedFile, PullRequest, sort_newest_first
@@ -169,7 +170,7 @@ class TrialSources:
     # a model writes: its statements need the same proof as in the bot
     stands_in: str = ""
     background: None = None
-    source_search: None = None
+    source_search: MirrorReader | None = None
     source_versions: None = None
     source_trees: None = None
     releases: None = None
