@@ -85,7 +85,8 @@ def test_it_asks_the_real_services_once_and_shows_it_in_a_slack_of_its_own(there
     with demo(there, tmp_path) as address:
         screen(address, 'class="replies"')
         asked = len(there.claude.requests)
-        assert asked == 3
+        # two summaries, two reviews and the overview
+        assert asked == 5
         assert "Another name" not in channel(address)
         eventually(lambda: say(address, "/prsummary 101")["notice"] == "")
         screen(address, "Asked for by")
