@@ -67,7 +67,7 @@ from impact.text.strings import collapse_lines
 
 log = logging.getLogger(__name__)
 
-SUMMARY_VERSION = "summary.v3"
+SUMMARY_VERSION = "summary.v4"
 MAX_QUOTES = 12  # each is searched in the diff; more would prove nothing more
 _MAX_RISKS = 8  # more would be read by nobody; the prompt asks for four
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
