@@ -49,6 +49,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "file_at_commit": {"commit": sha("merge 7"), "path": PATH},
     "day_report": {"days": DAYS},
     "outcomes": {"days": DAYS},
+    "bug_findings": {"days": DAYS},
     "contract_changes": {"days": DAYS},
     "suspects": {"since": DAYS, "traceback": "TypeError: total() missing 1 required positional argument: 'a'"},
     "touches": {"days": DAYS},

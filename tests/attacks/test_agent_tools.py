@@ -142,6 +142,7 @@ READS: dict[str, dict[str, Any]] = {
     "file_at_commit": {"commit": sha(f"merge {NUMBER}"), "path": PATH},
     "day_report": {"days": "DAY"},
     "outcomes": {"days": "7d"},
+    "bug_findings": {"days": "7d"},
     "contract_changes": {"number": NUMBER},
     "suspects": {"since": "7d", "traceback": f"TypeError: gone() {HOSTILE}"},
     "touches": {"days": "7d"},
@@ -151,8 +152,16 @@ READS: dict[str, dict[str, Any]] = {
     "commit_guide": {"commit": "COMMIT"},
     "uses_by_kind": {},
 }
-# what shows nothing of that merge: it has no report, and no team uses what it changes
-_WITHOUT_ITS_TEXTS = {"outcomes", "touches", "find_profile_uses", "upgrade_plan", "day_report", "taken_back"}
+# what shows nothing of that merge: it has no report and no review, and no team uses what it changes
+_WITHOUT_ITS_TEXTS = {
+    "outcomes",
+    "bug_findings",
+    "touches",
+    "find_profile_uses",
+    "upgrade_plan",
+    "day_report",
+    "taken_back",
+}
 
 
 @pytest.mark.parametrize("tool", READS)

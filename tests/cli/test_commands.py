@@ -16,7 +16,17 @@ from bot.features.questions.votes import VOTES, Vote
 from bot.platform.slack.buttons import FeedbackVerdict
 from bot.platform.store.tables import Store
 from tests.cli.conftest import Call
-from tests.emulators.claude.server import Failure, Json, Refusal, Step, overview_answer, schema_of, summary_answer
+from tests.emulators.claude.server import (
+    Failure,
+    Json,
+    Refusal,
+    Step,
+    overview_answer,
+    review_answer,
+    schema_of,
+    summary_answer,
+    suspicion,
+)
 from tests.emulators.github.store import changed_file, pull
 from tests.helpers.builders import NOON
 from tests.helpers.processes.command import prdigest, start_interpreter, started
@@ -132,8 +142,10 @@ class TestReport:
         assert len(asked) == 3
         assert not any("overview" in properties for properties in asked)
         prdigest("digest", *SMALL_DAY, "--dry-run", settings=there.settings, folder=tmp_path)
-        (last,) = there.claude.requests[3:]
-        assert "overview" in (schema_of(last) or {})["properties"]
+        # a digest has the bugs of each, and the opening
+        *reviews, last = (set((schema_of(body) or {})["properties"]) for body in there.claude.requests[3:])
+        assert ["suspicions" in each for each in reviews] == [True] * 3
+        assert "overview" in last
 
     def test_settings_stand_in_for_options(self, there: World, tmp_path: Path) -> None:
         add_small_day(there.github)
@@ -194,7 +206,8 @@ class TestDigest:
             again = prdigest(*POST, settings={**there.settings, "PRDIGEST_REPO": name}, folder=tmp_path)
             assert again.stdout == second.stdout
         assert there.digest() == (lead, replies)
-        assert len(there.claude.requests) == 4
+        # three summaries, three reviews and the opening
+        assert len(there.claude.requests) == 7
 
     def test_the_digest_goes_out_with_facts_when_the_model_is_away(self, there: World, tmp_path: Path) -> None:
         add_small_day(there.github)
@@ -209,6 +222,8 @@ class TestDigest:
         def respond(body: dict) -> Step:  # type: ignore[type-arg]
             if "overview" in (schema_of(body) or {})["properties"]:
                 return Json(overview_answer())
+            if "suspicions" in (schema_of(body) or {})["properties"]:
+                return Json(review_answer())
             refused = "#102:" in body["messages"][0]["content"]
             return Refusal() if refused else Json(summary_answer())
 
@@ -223,10 +238,15 @@ class TestDigest:
         files = (changed_file("engine/retry.py", patch=f"@@ -1 +1,2 @@\n a\n+{hostile}"),)
         there.github.add("octo/engine", pull(101, title=hostile, body=hostile, merged_at=NOON, files=files))
         answer = summary_answer(headline=hostile, risk_reason=hostile, action=hostile, evidence=[])
+        answers = {
+            "overview": overview_answer(
+                overview=hostile, themes=[{"title": hostile, "pull_requests": [101, 999]}]
+            ),
+            "suspicions": review_answer(suspicion(consequence=hostile, trigger=hostile, affected=hostile)),
+            "headline": answer,
+        }
         there.claude.respond = lambda body: Json(
-            overview_answer(overview=hostile, themes=[{"title": hostile, "pull_requests": [101, 999]}])
-            if "overview" in (schema_of(body) or {})["properties"]
-            else answer
+            next(answers[name] for name in answers if name in (schema_of(body) or {})["properties"])
         )
         assert prdigest(*POST, settings=there.settings, folder=tmp_path).returncode == 0
         lead, replies = there.digest()

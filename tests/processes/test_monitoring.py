@@ -216,7 +216,8 @@ class TestMetrics:
 
     def test_model_calls_are_those_that_the_model_saw(self, observed_processes: Observed) -> None:
         calls = len(observed_processes.world.claude.requests)
-        assert calls == 4
+        # two summaries and the reviews and opening of a digest
+        assert calls == 6
         assert observed_processes.value("worker", "prdigest_model_calls_total", result="ok") == calls
         assert observed_processes.value("worker", "prdigest_model_tokens_total", kind="input") > 1_000
         spent = observed_processes.value("worker", "prdigest_model_cost_dollars_total")

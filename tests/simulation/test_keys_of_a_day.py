@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
@@ -15,6 +16,7 @@ from redis import Redis
 
 from bot.dates import Span
 from bot.features.backfill import fill_days
+from bot.features.merges.neighbors import Neighbors
 from bot.features.merges.review import BugReview
 from bot.features.previews import service as previews
 from bot.features.profiles import scanning
@@ -176,7 +178,8 @@ def pay_and_lose(store: Redis) -> None:
     write_sample(store)
     SourceFileCache(FileTree(), Store(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     cost = ReviewCost(model="none", prices=NO_PRICES)
-    review_once(make_app(store), cast("Reviewer", NothingFound()), pull(7), cost)
+    alone = SimpleNamespace(read_merges_or_none=lambda *_: ())
+    review_once(make_app(store, timeline=alone), cast("Reviewer", NothingFound()), pull(7), cost)
     background = BackgroundCache(QuietBackground(), Store(store))
     background.fetch_discussion(REPOSITORY, 7)
     background.find_merges(REPOSITORY, ["c0ffee"])
@@ -238,7 +241,7 @@ class QuietBackground:
 class NothingFound:
     model, diff_tokens, classes_of = "none", 0, staticmethod(get_default_classes)
 
-    def review(self, pull: PullRequest, cost: ReviewCost) -> ReviewResult:
+    def review(self, pull: PullRequest, cost: ReviewCost, neighbors: Neighbors) -> ReviewResult:
         return ReviewResult(BugReview())
 
 

@@ -392,7 +392,7 @@ def _list_options(module: _ChangedModule) -> Iterator[tuple[str, str, frozenset[
 
 
 def _ask_of_options(tree: _Tree) -> Iterator[PreparedQuestion]:
-    """Ask whether hashes, copies and serialisations of a class lack its new option."""
+    """Ask whether hashes, copies and serializations of a class lack its new option."""
     for module, owner, option, older in tree.options:
         places = []
         for name, method in module.new.list_members(owner).items():

@@ -194,8 +194,8 @@ def split_excerpt(whole: SourceExcerpt, numbers: Iterable[int]) -> Iterator[Sour
 
 def list_uses(lines: Sequence[str], name: str, *, is_part: bool = False) -> list[int]:
     """Return the numbers of the lines with a name as a whole word; beside a sign at its end anything may stand."""
-    before, after = (r"(?<!\w)", r"(?!\w)") if not is_part else ("", "")
-    begins, ends = (re.match(r"\w", sign) for sign in (name[0], name[-1]))
+    before, after = ("", "") if is_part else (r"(?<!\w)", r"(?!\w)")
+    begins, ends = (re.match(r"\w", sign) for sign in (name[:1], name[-1:]))
     word = re.compile(f"{before if begins else ''}{re.escape(name)}{after if ends else ''}")
     # nearly all lines lack it, which is known sooner without the pattern
     return [number for number, text in enumerate(lines, 1) if name in text and word.search(text)]

@@ -71,7 +71,7 @@ def _killed_and_run_again(call: tuple[str, int], store_url: str, place: int, fol
         _, replies = there.digest()
         assert [reply["text"] for reply in replies if not reply.get("files")] == ["Part 1: Engine and scheduling"]
         assert len(there.slack.files) == 1
-        assert len(there.claude.requests) == 4, "what was rendered before the kill is what is posted after it"
+        assert len(there.claude.requests) == 7, "what was rendered before the kill is what is posted after it"
 
 
 def test_a_digest_survives_kill_9_after_any_call_that_posts(store: Redis, store_url: str, tmp_path: Path) -> None:

@@ -168,7 +168,9 @@ def test_existing_reviews_move_the_list_and_are_shown() -> None:
     pulls = KnownPulls((make_merge(1, files=middle), make_merge(2, files=middle), make_merge(3), make_merge(4)))
 
     def build_reviewed(get_review: Callable[[PullRequest], BugReview | None]) -> RiskList:
-        sources = SimpleNamespace(source_versions=None, stands_in="", get_written_review=get_review)
+        sources = SimpleNamespace(
+            source_versions=None, source_search=None, stands_in="", get_written_review=get_review
+        )
         return ask(pulls, RisksRequest(REPOSITORY, span(), top=4), sources=sources)
 
     plain, reviewed_list = build_reviewed(lambda pull: None), build_reviewed(lambda pull: reviews.get(pull.number))

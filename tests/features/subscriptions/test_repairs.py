@@ -120,7 +120,8 @@ def test_pull_requests_that_were_not_listed_at_first_are_in_the_same_digest_late
 
 def test_files_that_can_not_be_had_at_first_are_read_later(bot: Callable[..., Bot]) -> None:
     made = bot()
-    made.github.fail_next("404", match="/pulls/2/files")
+    # one attempt of the summary, and one of the prompts of its neighbors
+    made.github.fail_next("404", match="/pulls/2/files", times=2)
     made.turn(timedelta(0))
     assert "facts only: #2" in made.thread
     assert made.run(30) == [5]

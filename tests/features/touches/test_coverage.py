@@ -412,6 +412,8 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         if ".ignore_coverage()" in path.read_text()
     }
     assert places == {
+        "bot/features/digest/lead.py",
+        "bot/features/digest/overview.py",
         "bot/features/digest/rules.py",
         "bot/features/digest/service.py",
         "bot/features/risks/service.py",
@@ -419,6 +421,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
         "bot/mcp/clone_tools.py",
+        "bot/mcp/tools.py",
         "impact/impact/cli.py",
         "impact/impact/clones/commit_judge.py",
         "impact/impact/touches/upgrade.py",

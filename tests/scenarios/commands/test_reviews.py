@@ -41,9 +41,9 @@ def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None
         (lead,) = bot.list_posts(channel)
     finding_text = (
         "Confirmed in the code: Splitting raises a ValueError <!channel>. Fails when a batch is smaller than the "
-        "number of workers. 🔴 highest risk"
+        "number of workers."
     )
-    assert finding_text in as_read(lead)
+    assert f"{finding_text} Affected: those who serve few requests. 🔴 highest risk" in as_read(lead)
     assert "AI bug review: 1 of 1" in as_read(lead)
     assert "/csrc/attention.cu#L4" in str(lead["blocks"])
     assert "AI bug review: confirmed bug" in str(bot.list_thread_posts(channel, lead["ts"]))
