@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from impact.errors import ImpactError
@@ -287,11 +288,10 @@ def build_finding(diagnostic: Diagnostic, text: str) -> Finding:
     details = diagnostic.details.partition("Signature")[0]
     names = tuple(dict.fromkeys(_NAME.findall(f"{diagnostic.message}\n{details}")))
     name = _name_use(diagnostic, names)
-    tree = parse_source(text)
     parts = [
         node
-        for node in (ast.walk(tree) if tree else ())
-        if isinstance(node, _PLAIN) and node.lineno <= diagnostic.line <= (node.end_lineno or node.lineno)
+        for node in _list_plain_nodes(text)
+        if node.lineno <= diagnostic.line <= (node.end_lineno or node.lineno)
     ]
     kind, lines = KINDS[diagnostic.kind], text.split("\n")
     last = name.removesuffix(".__init__").rpartition(".")[2]
@@ -302,6 +302,13 @@ def build_finding(diagnostic: Diagnostic, text: str) -> Finding:
     message = truncate_text(collapse_lines(diagnostic.message), _MAX_MESSAGE)
     beginnings = frozenset((diagnostic.line, *(each.lineno for each in parts)))
     return Finding(diagnostic.kind, use, message, names, beginnings)
+
+
+# of a file that is read for each of its findings
+@lru_cache(maxsize=64)
+def _list_plain_nodes(text: str) -> list[ast.expr | ast.alias | ast.stmt]:
+    tree = parse_source(text)
+    return [node for node in (ast.walk(tree) if tree else ()) if isinstance(node, _PLAIN)]
 
 
 def _name_use(diagnostic: Diagnostic, names: Sequence[str]) -> str:
