@@ -21,8 +21,8 @@ from pathlib import Path
 from benchmarks.table import Table
 from impact.evaluation.adaptations import parse_truth
 from impact.evaluation.ranking_metrics import TouchMeasurement, compute_rate
+from impact.touches.judgement import WEIGHTS, estimate_chance, list_terms
 from impact.touches.models import RankFigures
-from impact.touches.ranking import WEIGHTS, estimate_chance, list_terms
 
 # of Newton's method; a dozen are enough where both classes have a hundred cases
 _STEPS = 30

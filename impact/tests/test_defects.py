@@ -31,8 +31,7 @@ from impact.testing.touches import NOON, make_change, make_merge, make_profile, 
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import SuspectRange, build_report
 from impact.touches.breakage.traceback_names import parse_trace
-from impact.touches.judgement import judge_merges
-from impact.touches.moves import build_move, judge_both
+from impact.touches.judgement import build_move, judge_both, judge_merges
 from impact.touches.profile_index import ProfileIndex, find_uses
 from impact.touches.upgrade import UpgradeRange, build_upgrade_plan
 from tests.merges import REPOSITORY, pull

@@ -7,8 +7,8 @@ import pytest
 
 from benchmarks.months import MonthCase, add_options, fit_weights, measure_months, measure_order
 from benchmarks.table import Table
+from impact.touches.judgement import estimate_chance
 from impact.touches.models import RankFigures
-from impact.touches.ranking import estimate_chance
 
 BREAKS, TOUCHES, UNUSED = RankFigures(True, False, 2, 9, 5), RankFigures(False, False, 1, 30, 8), RankFigures()
 

@@ -14,7 +14,7 @@ from bot.platform.store.due_queue import ProfileRefresh
 from impact.profile.models import Profile
 from impact.profile.moves import ProfileMove
 from impact.text.strings import quote_input
-from impact.touches.moves import build_move, is_hit, judge_both
+from impact.touches.judgement import build_move, judge_both
 
 log = logging.getLogger(__name__)
 
@@ -110,9 +110,9 @@ def _note_move(
         changed = any(
             before.contents.get(path, new) != new for path in paths for new in [profile.contents.get(path)]
         )
-        if is_hit(first) and (first.number in behind or (changed and not is_hit(then))):
+        if first.is_hit and (first.number in behind or (changed and not then.is_hit)):
             closed[first.number] = profile.commit if changed else ""
-    reopened = [then.number for _, then in pairs if is_hit(then) and then.number not in behind]
+    reopened = [then.number for _, then in pairs if then.is_hit and then.number not in behind]
     close_hits(app, entry.name, entry.upstream, closed, reopened)
     move = build_move(pairs, at, behind)
     return (*entry.moves, move)[-_MAX_MOVES:] if move.began or move.ended else entry.moves

@@ -11,9 +11,10 @@ from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, C
 from impact.profile.models import Use, UseKind
 from impact.python.binding import get_way
 from impact.python.module_names import name_module
+from impact.touches.call_rules import Verdict
 from impact.touches.models import Touch, TouchLevel
 from impact.touches.profile_index import ProfileIndex
-from impact.touches.rules.verdicts import Verdict, qualify_verdict
+from impact.touches.rules import qualify_verdict
 
 # how certain both are together, and the checker alone
 _BOTH, _CHECKER = 1.0, 0.9

@@ -2,91 +2,30 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Place, Witness
-from impact.contract.models import (
-    PYTHON_CLASSES,
-    ChangeKind,
-    ContractChange,
-    MergeContract,
-    Migration,
-    cover_contracts,
-    name_merge,
-)
+from impact.contract.models import ContractChange, MergeContract, cover_contracts, name_merge
 from impact.contract.python.callers import get_called_name
 from impact.coverage import COMPLETE, Coverage, CoveredList, UnreadFile
-from impact.errors import READING_FAILED, attempt, attempt_all
+from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert
 from impact.profile.models import Profile, Use
+from impact.profile.moves import MovedHit, ProfileMove
+from impact.python.module_names import name_module
 from impact.text.strings import count_common, truncate_text
 from impact.touches.agreement import list_alone, list_doubts, weigh_touches
-from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
+from impact.touches.call_rules import Verdict, quote_name
+from impact.touches.models import JudgedCommit, MergeTouches, RankFigures, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
-from impact.touches.ranking import LEAST_CHANCE, count_figures, estimate_chance
-from impact.touches.rules.name_rules import (
-    judge_abstract_member,
-    judge_added_member,
-    judge_behaviour,
-    judge_default,
-    judge_deprecation,
-    judge_lost_name,
-    judge_result,
-)
-from impact.touches.rules.plain_rules import judge_plain_name
-from impact.touches.rules.signature_rules import judge_signature
-from impact.touches.rules.verdicts import Rule, Verdict, qualify_verdict, quote_name
+from impact.touches.rules import judge_change
 
-# characters of a line, and of those before what differs
-_MAX_LINE, _CONTEXT = 100, 30
-
-
-def describe_action(change: ContractChange, contract: MergeContract) -> str:
-    """Return what to do, empty where nothing is known."""
-    migrations = contract.migrations.get(change.name, ())
-    if migrations:
-        return _describe_migration(migrations[0])
-    if change.new_name:
-        return f"use `{change.new_name}`"
-    if change.deadline and change.deadline.replacement:
-        return f"use `{change.deadline.replacement}`"
-    return ""
-
-
-def _describe_migration(migration: Migration) -> str:
-    if not migration.after:
-        return f"upstream deleted its own call `{truncate_text(migration.before.strip(), _MAX_LINE)}`"
-    before, after = _cut_lines(migration.before.strip(), migration.after.strip())
-    return f"upstream changed its own `{before}` to `{after}`"
-
-
-def _cut_lines(before: str, after: str) -> tuple[str, str]:
-    """Return two lines cut to what differs, so that they never look the same."""
-    if max(len(before), len(after)) <= _MAX_LINE:
-        return before, after
-    same = count_common(before, after)
-    start = max(0, same - _CONTEXT)
-    mark = "…" if start else ""
-    return (
-        truncate_text(f"{mark}{before[start:]}", _MAX_LINE),
-        truncate_text(f"{mark}{after[start:]}", _MAX_LINE),
-    )
-
-
-_RULES: dict[ChangeKind, Rule] = {
-    ChangeKind.REMOVED: judge_lost_name,
-    ChangeKind.MOVED: judge_lost_name,
-    ChangeKind.RENAMED: judge_lost_name,
-    ChangeKind.SIGNATURE: judge_signature,
-    ChangeKind.ABSTRACT_MEMBER: judge_abstract_member,
-    ChangeKind.ADDED_MEMBER: judge_added_member,
-    ChangeKind.BEHAVIOUR: judge_behaviour,
-    ChangeKind.RETURN: judge_result,
-    ChangeKind.DEFAULT: judge_default,
-    ChangeKind.DEPRECATED: judge_deprecation,
-}
+# --- merges and commits
 
 
 def judge_merge(contract: MergeContract, index: ProfileIndex, witness: Witness | None = None) -> MergeTouches:
@@ -96,12 +35,22 @@ def judge_merge(contract: MergeContract, index: ProfileIndex, witness: Witness |
     ``witness`` is what a type checker says of the same merge.
     """
     every = _list_every(contract, index, witness)
-    figures, touches = count_figures(contract, every, index), tuple(_tell_once(every))
+    figures, touches = _count_figures(contract, every, index), tuple(_tell_once(every))
     chance = estimate_chance(figures)
     level = max((each.level for each in touches), default=TouchLevel.NO)
     if level is TouchLevel.TOUCHES and chance < LEAST_CHANCE:
         level, touches = TouchLevel.NO, ()
     return MergeTouches(contract.number, contract.title, contract.commit, level, chance, touches, figures)
+
+
+def list_touches(
+    contract: MergeContract, index: ProfileIndex, witness: Witness | None = None
+) -> tuple[Touch, ...]:
+    """Return each change that concerns uses, once for each effect on them, strongest first.
+
+    Of several changes with one cause, the strongest has a line for itself.
+    """
+    return tuple(_tell_once(_list_every(contract, index, witness)))
 
 
 def find_doubts(contracts: Iterable[MergeContract], index: ProfileIndex) -> dict[str, frozenset[Place]]:
@@ -121,23 +70,14 @@ def judge_merges(
 
     ``coverage`` is that of what else was to be read, such as lists of days.
     """
-    index = ProfileIndex(profile)
-
-    def judge_all(merges: Sequence[MergeContract]) -> list[MergeTouches]:
-        return [judge_merge(each, index, checked.get_witness(each.commit)) for each in merges]
-
-    judged, failed = attempt_all(judge_all, contracts, lambda contract: f"#{contract.number}")
-    touching = (merge for merge in judged if merge.level > TouchLevel.NO)
-    return TouchReport(
-        name,
-        len(contracts),
-        len(profile.uses),
-        CoveredList(
-            tuple(sorted(touching, key=lambda merge: merge.sort_key)),
-            coverage + cover_contracts(contracts, failed) + index.profile.coverage,
-        ),
-        checked.sentence,
+    judged = judge_commits(ProfileIndex(profile), contracts, checked=checked)
+    touching = judged.derive(
+        lambda merges: sorted(
+            (each.touches for each in merges if each.touches.is_hit), key=lambda merge: merge.sort_key
+        )
     )
+    touching = replace(touching, coverage=coverage + judged.coverage)
+    return TouchReport(name, len(contracts), len(profile.uses), touching, checked.sentence)
 
 
 def judge_commits(
@@ -171,23 +111,67 @@ def list_tests(profile: Profile, touches: Iterable[Touch]) -> tuple[Use, ...]:
     return tuple(tests.values())
 
 
-def list_touches(
-    contract: MergeContract, index: ProfileIndex, witness: Witness | None = None
-) -> tuple[Touch, ...]:
-    """Return each change that concerns uses, once for each effect on them, strongest first.
+# --- two states of a profile
 
-    Of several changes with one cause, the strongest has a line for itself.
-    """
-    return tuple(_tell_once(_list_every(contract, index, witness)))
+# more of each are no news for a reader, but another profile
+_MAX_MOVED = 20
 
 
-def _list_every(contract: MergeContract, index: ProfileIndex, witness: Witness | None) -> tuple[Touch, ...]:
-    judged = sorted(_judge_changes(contract, index), key=_get_order)
-    every = tuple(each for each in judged if each.level is not TouchLevel.NO)
-    if not witness:
-        return every
-    weighed = tuple(weigh_touches(every, witness))
-    return tuple(sorted((*weighed, *list_alone(witness, weighed, contract, index)), key=_get_order))
+def judge_both(
+    before: Profile, after: Profile, contracts: Iterable[MergeContract]
+) -> list[tuple[MergeTouches, MergeTouches]]:
+    """Return what each merge means for two states of a profile; one that can't be judged is left out."""
+    indexes = ProfileIndex(before), ProfileIndex(after)
+    judged = (
+        [attempt(name_merge(each.number), judge_merge, each, index) for index in indexes] for each in contracts
+    )
+    return [(first, then) for first, then in judged if first and then]
+
+
+def build_move(
+    pairs: Sequence[tuple[MergeTouches, MergeTouches]], at: datetime, behind: Container[int] = ()
+) -> ProfileMove:
+    """Build the move at an instant (UTC), the strongest first. What is ``behind`` the pin can't begin to touch."""
+    began = [then for first, then in pairs if then.is_hit and not first.is_hit and then.number not in behind]
+    ended = [first for first, then in pairs if first.is_hit and not then.is_hit]
+    return ProfileMove(at, _list_moved(began), _list_moved(ended))
+
+
+def _list_moved(merges: Iterable[MergeTouches]) -> tuple[MovedHit, ...]:
+    ordered = sorted(merges, key=operator.attrgetter("sort_key"))[:_MAX_MOVED]
+    return tuple(MovedHit(each.number, each.touches[0].change.name) for each in ordered)
+
+
+# --- the touches of a merge
+
+
+def _list_every(contract: MergeContract, index: ProfileIndex, witness: Witness | None) -> list[Touch]:
+    touches = [
+        touch
+        for change in (*contract.changes, *contract.unlisted)
+        for touch in _build_touches(change, contract, index)
+    ]
+    touches.sort(key=_get_order)
+    if witness:
+        touches = [*weigh_touches(touches, witness)]
+        touches = sorted((*touches, *list_alone(witness, touches, contract, index)), key=_get_order)
+    return touches
+
+
+def _get_order(touch: Touch) -> tuple[float, float, str, str]:
+    return -touch.level, -touch.score, touch.change.name, touch.use.path
+
+
+def _build_touches(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
+    groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
+    for verdict in judge_change(change, contract, index):
+        if verdict.level is not TouchLevel.NO:
+            groups[verdict.level, verdict.reason].append(verdict)
+    action = describe_action(change, contract) if groups else ""
+    for (level, reason), verdicts in groups.items():
+        verdicts.sort(key=lambda each: -each.weight)
+        uses = tuple(dict.fromkeys(each.use for each in verdicts))
+        yield Touch(level, change, uses, reason, verdicts[0].weight, action)
 
 
 def _tell_once(touches: Iterable[Touch]) -> list[Touch]:
@@ -227,39 +211,81 @@ def _is_same_fact(touch: Touch, other: Touch) -> bool:
 
 def _has_same_cause(touch: Touch, other: Touch) -> bool:
     """Return whether two changes are of one name: of a class and its base, of a field and an argument."""
-    names = [get_called_name(each.change).lstrip("-").replace("-", "_") for each in (touch, other)]
+    name, others = (get_called_name(each.change).lstrip("-").replace("-", "_") for each in (touch, other))
+    if name == others or f"`{name}`" in other.reason or f"`{others}`" in touch.reason:
+        return True
     is_constructor = all(each.change.name.endswith(".__init__") for each in (touch, other))
-    return (
-        names[0] == names[1]
-        or f"`{names[0]}`" in other.reason
-        or f"`{names[1]}`" in touch.reason
-        or (is_constructor and _leave_out_name(touch) == _leave_out_name(other))
-    )
+    return is_constructor and _leave_out_name(touch) == _leave_out_name(other)
 
 
 def _leave_out_name(touch: Touch) -> str:
     return touch.reason.replace(quote_name(touch.change), "")
 
 
-def _judge_changes(contract: MergeContract, index: ProfileIndex) -> Iterator[Touch]:
-    for change in (*contract.changes, *contract.unlisted):
-        groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
-        for judged in _judge_change(change, contract, index):
-            verdict = qualify_verdict(change, judged)
-            groups[verdict.level, verdict.reason].append(verdict)
-        for (level, reason), verdicts in groups.items():
-            ordered = sorted(verdicts, key=lambda each: -each.weight)
-            uses = tuple(dict.fromkeys(each.use for each in ordered))
-            action = describe_action(change, contract) if level is not TouchLevel.NO else ""
-            yield Touch(level, change, uses, reason, ordered[0].weight, action)
+# --- what to do
+
+# characters of a line, and of those before what differs
+_MAX_LINE, _CONTEXT = 100, 30
 
 
-def _judge_change(change: ContractChange, contract: MergeContract, index: ProfileIndex) -> Iterable[Verdict]:
-    if change.subject not in PYTHON_CLASSES:
-        return judge_plain_name(change, contract, index)
-    rule = _RULES.get(change.kind)
-    return rule(change, contract, index) if rule else ()
+def describe_action(change: ContractChange, contract: MergeContract) -> str:
+    """Return what to do, empty where nothing is known."""
+    if migrations := contract.migrations.get(change.name):
+        before, after = migrations[0].before.strip(), migrations[0].after.strip()
+        if not after:
+            return f"upstream deleted its own call `{truncate_text(before, _MAX_LINE)}`"
+        if max(len(before), len(after)) > _MAX_LINE:
+            # cut to what differs, so that they never look the same
+            start = max(0, count_common(before, after) - _CONTEXT)
+            mark = "…" if start else ""
+            before, after = (truncate_text(f"{mark}{each[start:]}", _MAX_LINE) for each in (before, after))
+        return f"upstream changed its own `{before}` to `{after}`"
+    name = change.new_name or (change.deadline.replacement if change.deadline else "")
+    return f"use `{name}`" if name else ""
 
 
-def _get_order(touch: Touch) -> tuple[float, float, str, str]:
-    return -touch.level, -touch.score, touch.change.name, touch.use.path
+# --- the rank of a merge among others: how likely a team adapts to it
+#
+# A logistic model of five figures. Its weights were fitted to the 108 merges of vLLM from October 2025 to January
+# 2026 that vllm-ascend names in its adaptations, out of 3,456, and rounded
+# (docs/decisions/0009-what-breaks-a-downstream.md has what was tried, ``python -m benchmarks months`` fits them
+# again).
+
+# a merge that only touches is shown from this chance on: of the 65 below it, none was adapted to
+LEAST_CHANCE = 0.025
+# of what every merge has, of one that breaks, and of one that may break; then, for each doubling, roughly: of
+# changed names that are used, of uses of the changed modules, and of all changes
+WEIGHTS = (-6.3, 2.2, 0.3, 0.25, 0.45, 0.45)
+
+
+def _count_figures(contract: MergeContract, touches: Collection[Touch], index: ProfileIndex) -> RankFigures:
+    levels = {each.level for each in touches}
+    # lines of the team that use a module which the merge changes
+    uses = 0
+    for path in contract.files:
+        if module := name_module(path):
+            # most of what is imported from a package stands in other files of it
+            name, is_package = module
+            of_module = index.list_uses(name) if is_package else index.list_uses_within(name)
+            uses += len({(use.path, use.line) for use in of_module})
+    return RankFigures(
+        max(levels, default=TouchLevel.NO) > TouchLevel.MAY_BREAK,
+        TouchLevel.MAY_BREAK in levels,
+        len({each.change.name for each in touches}),
+        uses,
+        len(contract.changes),
+    )
+
+
+def estimate_chance(figures: RankFigures, weights: Sequence[float] = WEIGHTS) -> float:
+    """Return the chance that the team adapts to a merge, 0 if it changes nothing to depend on or that is used."""
+    if not figures.names and not figures.uses:
+        return 0.0
+    odds = sum(map(operator.mul, weights, list_terms(figures)))
+    return 1 / (1 + math.exp(-odds))
+
+
+def list_terms(figures: RankFigures) -> tuple[float, ...]:
+    """Return what the weights belong to."""
+    counts = (figures.names, figures.uses, figures.changes)
+    return 1.0, float(figures.breaks), float(figures.may_break), *map(math.log1p, counts)

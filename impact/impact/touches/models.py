@@ -101,6 +101,10 @@ class MergeTouches:
     figures: RankFigures = RankFigures()
 
     @property
+    def is_hit(self) -> bool:
+        return self.level > TouchLevel.NO
+
+    @property
     def sort_key(self) -> tuple[float, float, int]:
         """A key that sorts merges: the strongest first, and of equal ones the newest."""
         return -self.level, -self.score, -self.number

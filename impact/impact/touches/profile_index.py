@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from impact.contract.deprecations import Deprecation, DeprecationNews
@@ -48,7 +48,8 @@ class ProfileIndex:
     def list_field_uses(self, subject: ContractClass, name: str) -> list[Use]:
         """Return the uses of a field, such as ``ChatCompletionRequest.guided_json``, that don't say its class."""
         owner, field = split_field(name)
-        if not owner or subject not in _FIELD_USES or not _is_telling(field):
+        is_telling = len(field) >= _MIN_TELLING or "_" in field
+        if not owner or subject not in _FIELD_USES or not is_telling:
             return []
         return [use for use in self.list_plain_uses(field) if use.kind is _FIELD_USES[subject]]
 
@@ -62,14 +63,20 @@ class ProfileIndex:
 
     def _add_use(self, use: Use) -> Use:
         if use.kind in PLAIN_KINDS:
-            for name in _list_plain_names(use):
-                self._plain[name].append(use)
+            name = normalize_plain_name(use.name)
+            self._plain[name].append(use)
+            if use.kind is UseKind.FLAG and name.startswith("--no-"):
+                self._plain[f"--{name.removeprefix('--no-')}"].append(use)
             return use
         names = dict.fromkeys((use.name, *use.definitions))
         # both before either: a use with which a defect is met is under no name
         # a constructor that a class inherits makes its call no use of the base
         own = [name for name in names if name == use.name or not name.endswith(".__init__")]
-        enclosing = dict.fromkeys(_list_enclosing(own))
+        enclosing = dict.fromkeys(
+            ".".join(parts[:length])
+            for parts in (name.split(".") for name in own)
+            for length in range(1, len(parts) + 1)
+        )
         for name in names:
             self._uses[name].append(use)
         for name in enclosing:
@@ -85,26 +92,6 @@ def split_field(name: str) -> tuple[str, str]:
     """Return the class or endpoint of a field, empty if there is none, and the field alone."""
     owner, _, field = name.replace("?", ".").rpartition(".")
     return owner, field
-
-
-def _is_telling(field: str) -> bool:
-    return len(field) >= _MIN_TELLING or "_" in field
-
-
-def _list_plain_names(use: Use) -> Iterator[str]:
-    """Yield the names by which a change may concern a use: ``--no-x`` is also one of the switch ``--x``."""
-    name = normalize_plain_name(use.name)
-    yield name
-    if use.kind is UseKind.FLAG and name.startswith("--no-"):
-        yield f"--{name.removeprefix('--no-')}"
-
-
-def _list_enclosing(names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        yield name
-        parts = name.split(".")
-        for length in range(len(parts) - 1, 0, -1):
-            yield ".".join(parts[:length])
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,11 +77,6 @@ class UpgradePlan:
     regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
     judges: str = ""
 
-    @property
-    def numbers(self) -> frozenset[int]:
-        works = self.files.ignore_coverage()
-        return frozenset(merge.number for work in works for item in work.items for merge in item.net.merges)
-
 
 @dataclass(frozen=True, slots=True)
 class UpgradeRange:
@@ -146,7 +141,13 @@ def _list_items(
     if every := checked.net:
         # a change is listed with the merge that made it last, which need not be the one from which on a use fails
         touches = [(each, weighed) for each, touch in touches for weighed in weigh_touches([touch], every)]
-        touches += _list_checked(contracts, checked, [touch for _, touch in touches], index)
+        by_rules = [touch for _, touch in touches]
+        for at, contract in enumerate(contracts):
+            # what the checker alone says, with the merge that it follows from
+            if witness := checked.get_witness(contract.commit):
+                merge = MergeReference(at, contract.number, contract.commit, contract.merged_at, contract.title)
+                alone = list_alone(witness, by_rules, contract, index)
+                touches += [(NetChange(touch.change, (merge,)), touch) for touch in alone]
     for change, touch in touches:
         by_path: dict[str, list[Use]] = defaultdict(list)
         for use in touch.uses:
@@ -155,26 +156,14 @@ def _list_items(
             yield UpgradeItem(change, touch, tuple(sorted(uses, key=lambda use: use.line)))
 
 
-def _list_checked(
-    contracts: Sequence[MergeContract], checked: CheckedMerges, touches: Sequence[Touch], index: ProfileIndex
-) -> Iterator[tuple[NetChange, Touch]]:
-    """Yield what the checker alone says, with the merge that it follows from."""
-    for at, contract in enumerate(contracts):
-        witness = checked.get_witness(contract.commit)
-        for touch in list_alone(witness, touches, contract, index) if witness else ():
-            merge = MergeReference(at, contract.number, contract.commit, contract.merged_at, contract.title)
-            yield NetChange(touch.change, (merge,)), touch
-
-
 def _group_by_file(items: Iterable[UpgradeItem]) -> tuple[FileWork, ...]:
     """Return the work by file: those that break first, the team's tests behind their own code."""
     by_path: dict[str, list[UpgradeItem]] = defaultdict(list)
     for item in items:
         by_path[item.uses[0].path].append(item)
-    works = [
-        FileWork(path, tuple(sorted(group, key=lambda each: (-each.level, -each.touch.score, each.uses[0].line))))
-        for path, group in by_path.items()
-    ]
+    for group in by_path.values():
+        group.sort(key=lambda each: (-each.level, -each.touch.score, each.uses[0].line))
+    works = (FileWork(path, tuple(group)) for path, group in by_path.items())
     return tuple(sorted(works, key=_get_file_order))
 
 

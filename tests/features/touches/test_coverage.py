@@ -424,7 +424,6 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/mcp/tools.py",
         "impact/impact/cli.py",
         "impact/impact/clones/commit_judge.py",
-        "impact/impact/touches/upgrade.py",
     }
 
 
