@@ -1,7 +1,7 @@
 """An app in which a test has put what its feature uses."""
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -12,11 +12,10 @@ from redis import Redis
 from bot.app import App
 from bot.dates import LocalDay
 from bot.features.digest.service import TouchedDay, build_overview
-from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest
 from bot.features.merges.review import NO_REVIEWS
 from bot.features.merges.risk import Risk, assess_pull_request
-from bot.features.merges.timeline import DayContext
+from bot.features.merges.timeline import DayContext, NearbyMerges
 from bot.features.risks.rules import TrackRecordScore
 from bot.features.risks.service import LENGTHS, ListLength, build_list_answer, build_score_answer
 from bot.features.summaries.service import build_summary_answer
@@ -82,6 +81,9 @@ def make_digest_app(
     return app
 
 
+NO_NEARBY = NearbyMerges((), (), frozenset())
+
+
 class LoneDay:
     """A timeline without history: no merge is known but those of the day itself."""
 
@@ -91,11 +93,8 @@ class LoneDay:
     def record_merges(self, pulls: Sequence[PullRequest]) -> None:
         pass
 
-    def read_merges_or_none(self, *_: object) -> tuple[PullRequest, ...]:
-        return ()
-
-    def index_pulls(self, pulls: Iterable[PullRequest]) -> RevertIndex:
-        return RevertIndex(pulls)
+    def load_nearby(self, _: PullRequest) -> NearbyMerges:
+        return NO_NEARBY
 
     def assess_risk(self, pull: PullRequest) -> Risk:
         return assess_pull_request(pull)
@@ -117,7 +116,10 @@ def make_reading_app(
     nothing = dict.fromkeys(("model", "chat", "source_files", "source_search", "source_versions"))
     sources = sources or SimpleNamespace(stands_in="", get_written_review=lambda _: None, **nothing)
     timeline = SimpleNamespace(
-        assess_risk=assess_pull_request, read_merges_or_none=lambda *_: (), find_outcomes=lambda _: ()
+        assess_risk=assess_pull_request,
+        read_merges_or_none=lambda *_: (),
+        load_nearby=lambda _: NO_NEARBY,
+        find_outcomes=lambda _: (),
     )
     own = {"pulls": pulls, "day_lists": pulls, "model": model, "chat": None, "source_files": None}
     memory = {} if store else {"cached": MemoryStore()}

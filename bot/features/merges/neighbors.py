@@ -9,20 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from bot.app import App
 from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.timeline import NEAR_AFTER, NEAR_BEFORE
 from bot.platform.models.packing import PackedChange, flatten_path, render_hunks
 from bot.platform.models.prompts import fence_text, limit_lines
 from bot.platform.pulls.diff import DiffLine, split_hunks
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import PathClass, PathClasses
 from bot.text import format_duration
-from impact.history.outcomes import OutcomeKind, find_outcomes
+from impact.history.outcomes import OutcomeKind
 from impact.text.strings import collapse_lines, truncate_text
 
-NEAR_BEFORE, NEAR_AFTER = timedelta(hours=48), timedelta(hours=24)
 # merges whose changes are read, and characters of the changes of one and of all: some 1,500 tokens
 _MAX_READ = 8
 _MAX_HUNKS, _MAX_TEXT = 2_400, 6_000
@@ -65,12 +64,16 @@ def find_neighbors(app: App, pull: PullRequest) -> Neighbors:
     if not pull.is_merged or not pull.files:
         return NO_NEIGHBORS
     at = pull.merge_time
-    merges = app.timeline.read_merges_or_none(pull.repository, at - NEAR_BEFORE, at + NEAR_AFTER)
-    others = [each for each in merges if each.number != pull.number]
+    since, until = at - NEAR_BEFORE, at + NEAR_AFTER
+    nearby = app.timeline.load_nearby(pull)
+    others = [each for each in nearby.pulls if each.number != pull.number and since <= each.merge_time < until]
     if not others:
         return NO_NEIGHBORS
-    index = app.timeline.index_pulls([pull, *others])
-    outcomes = tuple(each for each in find_outcomes(index) if each.pull.number == pull.number and each.stands)
+    outcomes = tuple(
+        each
+        for each in nearby.outcomes
+        if each.pull.number == pull.number and each.stands and each.by.merge_time < until
+    )
     classes = app.paths.get_path_classes(pull.repository)
     paths = _list_paths(pull, classes)
     sharing = [each for each in others if not paths.isdisjoint(_list_paths(each, classes))]

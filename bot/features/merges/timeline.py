@@ -149,6 +149,8 @@ log = logging.getLogger(__name__)
 LOOK_BACK = REVERT_WINDOW + timedelta(days=30)
 # a revert of a day's merge is worth reporting for two weeks
 LOOK_AHEAD = timedelta(days=14)
+# how far from a merge others are looked for that change the same functions
+NEAR_BEFORE, NEAR_AFTER = timedelta(hours=48), timedelta(hours=24)
 # a process that answers about single pull requests reads a repository's history at most this often
 _CACHE_LIFETIME = timedelta(minutes=10)
 _MAX_CACHED = 4
@@ -158,6 +160,15 @@ _DAY = timedelta(days=1)
 _MONTH = timedelta(days=31)
 K = TypeVar("K")
 V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class NearbyMerges:
+    """Recorded merges, newest first, and the outcomes among them and one or more that are not recorded yet."""
+
+    pulls: tuple[PullRequest, ...]
+    outcomes: tuple[MergeOutcome, ...]
+    numbers: frozenset[int]
 
 
 class MergeTimeline:
@@ -184,6 +195,7 @@ class MergeTimeline:
         # each with the instant at which it was built
         self._pasts: dict[str, tuple[datetime, FileHistory]] = {}
         self._arounds: dict[tuple[str, tuple[int, ...]], tuple[datetime, DayContext]] = {}
+        self._nearby: dict[str, tuple[datetime, NearbyMerges]] = {}
         self._claims = ClaimMemory()
         self.index_pulls = self._claims.index_pulls
         self._lock = threading.Lock()
@@ -204,6 +216,8 @@ class MergeTimeline:
 
     def record_merges(self, pulls: Sequence[PullRequest]) -> None:
         """Record merges. A failure is only logged."""
+        with self._lock:
+            self._nearby.clear()
         try:
             self._history().record_merges(pulls)
         except StoreUnavailable as error:
@@ -223,6 +237,24 @@ class MergeTimeline:
             if cached is None or now - cached[0] > _CACHE_LIFETIME or not cached[1].coverage.is_complete:
                 cached = (now, self._build_day_context(repository, day, merged))
                 _cache_value(self._arounds, key, cached)
+            return cached[1]
+
+    def load_nearby(self, pull: PullRequest) -> NearbyMerges:
+        """Return the recorded merges around one, and perhaps others of its date (UTC); none if the store is away.
+
+        They are cached for ten minutes, or until this process records others: each merge of a digest asks.
+        """
+        now, date = self._now(), pull.merge_time.astimezone(UTC).date()
+        key = f"{pull.repository} {date}".lower()
+        with self._lock:
+            cached = self._nearby.get(key)
+            if cached is None or now - cached[0] > _CACHE_LIFETIME or pull.number not in cached[1].numbers:
+                first = datetime.combine(date, time(), UTC)
+                merges = self.read_merges_or_none(pull.repository, first - NEAR_BEFORE, first + _DAY + NEAR_AFTER)
+                index = self.index_pulls(remove_duplicates([pull, *merges]))
+                numbers = frozenset(index.merges.by_number)
+                cached = (now, NearbyMerges(merges, find_outcomes(index), numbers))
+                _cache_value(self._nearby, key, cached)
             return cached[1]
 
     def _build_day_context(

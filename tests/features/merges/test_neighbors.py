@@ -4,18 +4,20 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from bot.app import App
-from bot.errors import GitHubUnavailable
+from bot.errors import GitHubUnavailable, StoreUnavailable
 from bot.features.merges.neighbors import describe_surroundings, find_neighbors
-from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.timeline import MergeTimeline
 from bot.platform.models.packing import pack_change
-from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.pulls.models import ChangedFile, PullRequest, sort_newest_first
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
+from bot.platform.pulls.sources import CountCheck, DayMerges
 from bot.platform.source.reading import CodeSources
+from bot.platform.store.merge_records import HistoryStore
 from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import NOON, changed_file, pull
@@ -51,28 +53,33 @@ def neighbor(number: int, hours: float, old: str, new: str, path: str = PATH, **
     return pull(number, files=[change(path, old, new)], merged_at=NOON + timedelta(hours=hours), **fields)
 
 
+UNKNOWN_DAY = DayMerges((), CountCheck(None, "GitHub"))
+
+
 class Record:
-    """A timeline of recorded merges, which have no patches."""
+    """A record of merges, which have no patches."""
 
     def __init__(self, pulls: Iterable[PullRequest]) -> None:
-        self._pulls = sorted(
-            filter(lambda each: each.is_merged, pulls), key=lambda each: each.merge_time, reverse=True
-        )
+        self._pulls = sort_newest_first(tuple(each for each in pulls if each.is_merged))
+        self.reads = 0
 
-    def read_merges_or_none(
-        self, _repository: Repository, since: datetime, until: datetime
-    ) -> tuple[PullRequest, ...]:
+    def record_merges(self, _: Iterable[PullRequest]) -> None:
+        pass
+
+    def read_merges(self, _: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        self.reads += 1
         return tuple(each.remove_patches() for each in self._pulls if since <= each.merge_time < until)
 
-    def index_pulls(self, pulls: Iterable[PullRequest]) -> RevertIndex:
-        return RevertIndex(pulls)
+
+def build_timeline(record: Any) -> MergeTimeline:
+    return MergeTimeline(lambda: record, lambda *_: UNKNOWN_DAY, lambda: NOON)
 
 
 def show(*others: PullRequest, subject: PullRequest = SUBJECT, text: str = NOW, failing: int = 0) -> str:
     """Return what is said about a pull request among others, of which one may fail to load."""
     errors = {f"files {failing}": GitHubUnavailable("away")} if failing else {}
     pulls = KnownPulls((subject, *others), dict(errors))
-    app: App = make_reading_app(pulls, None, timeline=Record([subject, *others]))
+    app: App = make_reading_app(pulls, None, timeline=build_timeline(Record([subject, *others])))
     packed = pack_change(subject, 30_000, DEFAULT_PATH_CLASSES, CodeSources(FileTree({PATH: text})))
     return describe_surroundings(subject, packed, find_neighbors(app, subject))
 
@@ -162,7 +169,19 @@ def test_what_neighbors_take_is_bounded() -> None:
 
 
 def test_without_a_store_there_are_none() -> None:
-    app = make_reading_app(
-        KnownPulls((SUBJECT,)), None, timeline=SimpleNamespace(read_merges_or_none=lambda *_: ())
-    )
-    assert find_neighbors(app, SUBJECT).earlier == ()
+    def open_store() -> HistoryStore:
+        raise StoreUnavailable("away")
+
+    timeline = MergeTimeline(open_store, lambda *_: UNKNOWN_DAY, lambda: NOON)
+    assert find_neighbors(make_reading_app(KnownPulls((SUBJECT,)), None, timeline=timeline), SUBJECT).earlier == ()
+
+
+def test_the_record_is_read_once_for_the_merges_of_a_day_and_again_after_more_are_recorded() -> None:
+    record = Record([SUBJECT, neighbor(5, -1, START, EARLIER), neighbor(9, 2, NOW, LATER)])
+    app = make_reading_app(KnownPulls((SUBJECT,)), None, timeline=build_timeline(record))
+    for each in (SUBJECT, neighbor(9, 2, NOW, LATER), SUBJECT):
+        find_neighbors(app, each)
+    assert record.reads == 1
+    app.timeline.record_merges(())
+    find_neighbors(app, SUBJECT)
+    assert record.reads == 2
