@@ -12,6 +12,7 @@ from bot.dates import Span
 from bot.errors import UsageError
 from bot.features.digest.service import render_kept_report
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
+from bot.features.merges.timeline import MergeList
 from bot.features.merges.view import format_end
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import SHARED_TOOLS
@@ -38,6 +39,7 @@ from impact.contract.models import name_merge
 from impact.coverage import CoveredList
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
+from impact.repository import Repository
 from impact.text.strings import truncate_text
 
 _MAX_LINE_LENGTH = 2_000
@@ -91,6 +93,15 @@ def read_reports(session: ReadingSession, days: Days = "", repository: Repositor
     return "\n".join([*(str(error) for error in missing), *reports])
 
 
+def _list_asked(session: ReadingSession, asked: Repository, number: int, days: str) -> tuple[MergeList, str]:
+    """Return one pull request, or those that were merged in some days, and what they are."""
+    if number:
+        return MergeList((session.fetch_facts(asked, number),), ()), f"#{number} of {asked}"
+    span = session.parse_days(days)
+    listed = session.list_merges(asked, span)
+    return listed, f"{format_count(len(listed.pulls), 'pull request')} of {asked}, merged {span}"
+
+
 class OutcomeItem(Item):
     """A merge that a later one reverted or repaired."""
 
@@ -115,16 +126,12 @@ def list_outcomes(
 ) -> ItemList:
     """List the outcomes of pull requests, and those that they are for others, as far as merges are known."""
     asked, today = session.parse_repository(repository), session.today
-    if number:
-        pull = session.fetch_facts(asked, number)
-        if not pull.is_merged:
-            raise UsageError(f"#{number} was not merged: nothing can have become of it.")
-        day = pull.merge_time.astimezone(today.zone).date()
-        span, numbers, about = Span(day, day, today.zone), {number}, f"#{number} of {asked}"
-    else:
-        span = session.parse_days(days)
-        numbers = {pull.number for pull in session.list_merges(asked, span).pulls}
-        about = f"{format_count(len(numbers), 'pull request')} of {asked}, merged {span}"
+    listed, about = _list_asked(session, asked, number, days)
+    if number and not listed.pulls[0].is_merged:
+        raise UsageError(f"#{number} was not merged: nothing can have become of it.")
+    day = listed.pulls[0].merge_time.astimezone(today.zone).date() if number else today.date
+    span = Span(day, day, today.zone) if number else session.parse_days(days)
+    numbers = {pull.number for pull in listed.pulls}
     last = min(today.date, span.last + WATCH_WINDOW)
     until = Span(span.first, max(last, span.last), span.zone)
     merged = session.list_merges(asked, until)
@@ -177,15 +184,8 @@ def list_findings(
     session: ReadingSession, number: NumberInPlaceOfDays = 0, days: Days = "", repository: RepositoryName = ""
 ) -> ItemList:
     asked = session.parse_repository(repository)
-    if number:
-        merged, about = CoveredList((session.fetch_facts(asked, number),)), f"#{number} of {asked}"
-    else:
-        span = session.parse_days(days)
-        listed = session.list_merges(asked, span)
-        merged = CoveredList(listed.pulls, listed.coverage)
-        about = f"{format_count(len(listed.pulls), 'pull request')} of {asked}, merged {span}"
-    pulls = merged.ignore_coverage()
-    kept = {pull.number: get_cached_entry(session.app, Reference(asked, pull.number)) for pull in pulls}
+    listed, about = _list_asked(session, asked, number, days)
+    kept = {pull.number: get_cached_entry(session.app, Reference(asked, pull.number)) for pull in listed.pulls}
     reviewed = {number: entry for number, entry in kept.items() if entry and entry.review}
 
     def describe(pull: PullRequest) -> Iterator[FindingItem]:
@@ -204,6 +204,7 @@ def list_findings(
                 ended=format_end(finding),
             )
 
+    merged = CoveredList(listed.pulls, listed.coverage)
     items = merged.derive_each("merges", lambda each: name_merge(each.number), describe)
     return ItemList(f"bugs found in {about}; {len(reviewed)} of {len(kept)} were reviewed", items)
 

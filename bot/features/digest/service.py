@@ -130,10 +130,7 @@ def build_digest(
     entries = select_entries(view, reviewed, around.day_reverts, around.outcomes, kept)
     has_overview = use not in (DigestUse.REPORT, DigestUse.KEPT)
     numbers = frozenset(entry.number for entry in entries)
-    outcomes = tuple(
-        each for each in around.outcomes if not numbers.isdisjoint((each.pull.number, each.by.number))
-    )
-    paired = numbers.union(*((each.pull.number, each.by.number) for each in outcomes))
+    outcomes, claims = around.select_outcomes(numbers)
     # after the contracts, which say what was announced and removed
     steps, moves, pending = _read_profile_day(app, view.profile, repository, day)
     made = Digest(
@@ -156,7 +153,7 @@ def build_digest(
         deprecations=steps,
         moves=moves,
         pending=pending,
-        claims={number: around.claims[number] for number in paired if number in around.claims},
+        claims=claims,
     )
     return replace(made, overview=write_overview(app, made)) if has_overview else made
 

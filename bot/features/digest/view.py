@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from hashlib import sha256
@@ -29,7 +29,6 @@ from bot.platform.slack.buttons import add_buttons, make_ask_button, make_detail
 from bot.platform.slack.messages import Attachment, Post
 from impact.repository import Repository
 from impact.text.strings import collapse_lines
-from impact.touches.models import MergeTouches
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -161,14 +160,14 @@ def render_report(digest: Digest) -> str:
         view = collapse_lines(str(digest.view)).replace("`", "")
         lines.append(f"**Shown:** {len(digest.entries)}, by `{view}`")
     if report := digest.touches:
-        touching = report.touching.render(escape_line, _format_hits, "nothing")
+        touching = report.touching.render(
+            escape_line,
+            lambda hits: [", ".join(f"#{hit.number} {name_level(hit.level)}" for hit in hits)],
+            "nothing",
+        )
         lines.append(f"**Touches {escape_line(report.profile)}:** {' '.join(touching)}")
     entries = (_format_entry(place, entry, digest) for place, entry in enumerate(digest.entries, 1))
     return "\n\n".join((*lines, "---", "")) + "".join(entries)
-
-
-def _format_hits(hits: Iterable[MergeTouches]) -> Iterator[str]:
-    yield ", ".join(f"#{hit.number} {name_level(hit.level)}" for hit in hits)
 
 
 def _format_entry(place: int, entry: Entry, digest: Digest) -> str:

@@ -66,6 +66,15 @@ class DayContext:
         claim = self.claims.get(number)
         return claim is not None and claim.is_revert
 
+    def select_outcomes(
+        self, numbers: frozenset[int]
+    ) -> tuple[tuple[MergeOutcome, ...], Mapping[int, RevertClaim]]:
+        """Return the outcomes in which one of some pull requests has a part, and the claims of all in them."""
+        pairs = [(each, (each.pull.number, each.by.number)) for each in self.outcomes]
+        outcomes = tuple(each for each, pair in pairs if not numbers.isdisjoint(pair))
+        paired = numbers.union(*(pair for _, pair in pairs if not numbers.isdisjoint(pair)))
+        return outcomes, {number: self.claims[number] for number in paired if number in self.claims}
+
     def assess_pulls(
         self, pulls: Iterable[PullRequest], of_day: Iterable[PullRequest], classes: PathClasses
     ) -> list[Risk]:
@@ -251,9 +260,9 @@ class MergeTimeline:
             if cached is None or now - cached[0] > _CACHE_LIFETIME or pull.number not in cached[1].numbers:
                 first = datetime.combine(date, time(), UTC)
                 merges = self.read_merges_or_none(pull.repository, first - NEAR_BEFORE, first + _DAY + NEAR_AFTER)
-                index = self.index_pulls(remove_duplicates([pull, *merges]))
-                numbers = frozenset(index.merges.by_number)
-                cached = (now, NearbyMerges(merges, find_outcomes(index), numbers))
+                pulls = remove_duplicates([pull, *merges])
+                outcomes = find_outcomes(self.index_pulls(pulls)) if merges else ()
+                cached = (now, NearbyMerges(merges, outcomes, frozenset(each.number for each in pulls)))
                 _cache_value(self._nearby, key, cached)
             return cached[1]
 
