@@ -51,7 +51,7 @@ from impact.git.working_tree import read_text
 from impact.profile.models import Profile
 from impact.profile.names import parse_profile_name
 from impact.profile.profile_json import parse_profile
-from impact.python.parsing import pause_collector
+from impact.python.syntax import pause_collector
 from impact.repository import Repository
 from impact.source.trees import LineCommit
 from impact.text.strings import quote_input

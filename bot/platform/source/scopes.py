@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from impact.errors import attempt
-from impact.python.parsing import parse_source
+from impact.python.syntax import parse_source
 
 _BRACE_SUFFIXES = frozenset(
     ".c .h .cc .hh .cpp .hpp .cxx .hxx .cu .cuh .inl .hip .m .mm .metal .java .kt .scala .cs .swift .go .rs "

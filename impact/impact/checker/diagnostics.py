@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from impact.errors import ImpactError
 from impact.profile.file_uses import is_test
 from impact.profile.models import MAX_LINE_LENGTH, Use, UseKind
-from impact.python.parsing import parse_source
+from impact.python.syntax import parse_source
 from impact.text.strings import collapse_lines, truncate_text
 
 # what is made of its output; raise it when that becomes other, so that nothing kept is taken for it

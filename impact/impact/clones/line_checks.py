@@ -38,10 +38,9 @@ from impact.clones.kept_readings import KeptReadings, NewByCommit
 from impact.clones.upstream_line import CloneMerge
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractClass, MergeContract
 from impact.git.clone_trees import CloneTrees
-from impact.python.blocks import walk_statements
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
-from impact.python.parsing import parse_source
+from impact.python.syntax import parse_source, walk_statements
 from impact.source.models import SourceFile, SourceProblem
 from impact.source.trees import BlobVersion
 

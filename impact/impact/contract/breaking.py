@@ -9,9 +9,8 @@ from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
-from impact.python.annotations import normalize_annotation
-from impact.python.binding import describe_way, drop_receiver, list_required
 from impact.python.models import ParameterKind, Signature
+from impact.python.signatures import describe_way, drop_receiver, list_required, normalize_annotation
 
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED})
 # what people write in settings, calls over HTTP and dashboards comes before names of code

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from impact.python.module_names import name_module
-from impact.python.parsing import parse_source
+from impact.python.syntax import parse_source
 
 
 def list_imported_names(text: str, packages: Sequence[str]) -> frozenset[str]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from impact.profile.models import Use, UseKind
 from impact.python.module_names import is_python
-from impact.python.parsing import parse_source
+from impact.python.syntax import parse_source
 from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_REASON, _MAX_LINE = 400, 1_000

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
-from impact.python.parsing import parse_expression
+from impact.python.syntax import parse_expression
 
 # longer paths are of generated code, or of code that is made to hurt
 _MAX_SYMBOL_LENGTH = 300

@@ -1,131 +1,239 @@
-"""The calls in a piece of code, and the attributes that it sets on ``self``."""
+"""Code as text, its calls, and hashes that comments, docstrings, annotations and formatting leave as they are."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any
 
-from impact.python.blocks import Bound
-from impact.python.expressions import SourceText, join_name
-from impact.python.fingerprint import hash_code
 from impact.python.models import CallShape, CallSite, Definition, DefinitionKind
+from impact.python.syntax import Bound, DefinitionNode, FunctionNode, get_string, join_name
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_YIELDS = (ast.Yield, ast.YieldFrom)
-# what holds no call: most of what stands between functions
-_SILENT = (ast.Import, ast.ImportFrom, ast.Pass, ast.Name, ast.Constant)
+# characters of a text that is kept; of longer ones a hash says whether they differ
+_MAX_TEXT = 1_000
+CUT_MARK = "… #"
+_MAX_UNPARSED_LINES = 24
+
+
+class SourceText:
+    def __init__(self, text: str) -> None:
+        # the parser counts these as line ends, and no others
+        self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+    def get_lines(self, first: int, last: int) -> str:
+        """Return the lines from one to another, which count from 1."""
+        return "\n".join(self._lines[first - 1 : last])
+
+    def get_text(self, node: ast.expr | None) -> str:
+        """Return the text of an expression in one line; empty for None."""
+        if node is None:
+            return ""
+        text = self._cut(node)
+        return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]} {CUT_MARK}{hash_code([node])[:8]}"
+
+    def _cut(self, node: ast.expr) -> str:
+        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
+        # in an f-string, a place may be that of no line
+        line = self.get_lines(node.lineno, node.lineno)
+        if end_line == node.lineno:
+            if line.isascii():
+                return line[node.col_offset : end]
+            # columns count the bytes of UTF-8
+            return line.encode()[node.col_offset : end].decode(errors="replace")
+        # one of several lines loses its comments, if it is short enough to be read
+        if end_line - node.lineno <= _MAX_UNPARSED_LINES:
+            try:
+                return ast.unparse(node)
+            except (RecursionError, ValueError):
+                pass
+        start = line.encode()[node.col_offset :].decode(errors="replace")
+        return f"{start[:_MAX_TEXT].strip()} {CUT_MARK}{hash_code([node])[:8]}"
+
+
+# --- hashes
+
+# what says nothing of what code does
+_SILENT_FIELDS = frozenset({"ctx", "annotation", "returns", "type_comment", "kind", "simple", "type_ignores"})
+# the fields of each kind of node that are read, the last one first
+_FIELDS = {
+    kind: tuple(name for name in reversed(kind._fields) if name not in _SILENT_FIELDS)
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
+
+# Python's least limit for decimal text, 640 digits, has some more
+_MAX_DECIMAL_BITS = 2_000
+
+# shorter lines stand anywhere
+_MIN_LINE = 18
+Visitor = Callable[[ast.AST], None]
+
+
+def hash_lines(text: str) -> frozenset[str]:
+    """Return short hashes of the lines of a text that say enough to be known again elsewhere."""
+    lines = (line.strip() for line in text.split("\n"))
+    telling = (line for line in lines if len(line) >= _MIN_LINE and line[0] not in "#\"'")
+    return frozenset(
+        hashlib.blake2b(line.encode(errors="surrogatepass"), digest_size=4).hexdigest() for line in telling
+    )
+
+
+def hash_code(
+    nodes: Sequence[ast.AST], visit: Visitor | None = None, kinds: frozenset[type[ast.AST]] = frozenset()
+) -> str:
+    """Return a hash of what code does, and show its nodes of some kinds to a visitor, from first to last."""
+    tokens: list[str] = []
+    stack: list[object] = [*reversed(nodes)]
+    # this loop is most of the time that a file takes
+    pop, push, add = stack.pop, stack.extend, tokens.append
+    while stack:
+        value: Any = pop()
+        kind = value.__class__
+        if kind is ast.Name:
+            add(f"Name {value.id}")
+        elif reader := _READERS.get(kind):
+            if kind in kinds and visit:
+                visit(value)
+            add(reader[0])
+            push(reader[1](value))
+        elif kind is list:
+            add(f"[{len(value)}")
+            push(value[::-1])
+        elif kind is str:
+            add(value)
+        elif value is None:
+            add("None")
+        else:
+            add(repr(value))
+    return hashlib.blake2b("\0".join(tokens).encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def show_constant(value: object) -> str:
+    """Return the text of a literal. Python refuses decimal text for long integers, which code may write in hex."""
+    is_long = isinstance(value, int) and value.bit_length() > _MAX_DECIMAL_BITS
+    return hex(value) if is_long else repr(value)  # type: ignore[arg-type]
+
+
+def drop_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements without a docstring, and without those that only annotate a name."""
+    start = 1 if body and is_text(body[0]) else 0
+    return [each for each in body[start:] if not (isinstance(each, ast.AnnAssign) and each.value is None)]
+
+
+def is_text(statement: ast.stmt) -> bool:
+    """Return whether a statement is nothing but a string."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+_SPECIAL = {ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.AnnAssign, ast.Constant}
+
+
+def make_getter(fields: tuple[str, ...]) -> Callable[[ast.AST], tuple[object, ...]]:
+    """Return what reads the fields of a node at once."""
+    if len(fields) > 1:
+        return attrgetter(*fields)
+    return (lambda node: (getattr(node, fields[0]),)) if fields else lambda _node: ()
+
+
+def _list_parts(node: ast.AST) -> Sequence[object]:
+    """Return what is in a node that is not read as it is, the last part first."""
+    if isinstance(node, ast.AnnAssign):
+        # as an assignment without the annotation
+        return [node.value, [node.target]]
+    if isinstance(node, ast.Constant):
+        # the text "1" is not the number
+        return [show_constant(node.value)]
+    body = drop_docstring(node.body) if isinstance(node, DefinitionNode) else []
+    return [body if name == "body" else getattr(node, name, None) for name in _FIELDS[type(node)]]
+
+
+# by the kind of a node its name, and what reads its parts
+_READERS: dict[type, tuple[str, Callable[[ast.AST], Sequence[object]]]] = {
+    kind: (kind.__name__, _list_parts if kind in _SPECIAL else make_getter(fields))
+    for kind, fields in _FIELDS.items()
+}
+_READERS[ast.AnnAssign] = ("Assign", _list_parts)
+
+
+# --- calls, and the attributes that are set on ``self``
+
 _VISITED = frozenset(
     {
-        ast.Call,
-        ast.Assign,
-        ast.AnnAssign,
-        ast.Attribute,
-        ast.ClassDef,
-        ast.NamedExpr,
-        ast.Global,
-        *_YIELDS,
-        *_FUNCTIONS,
+        *(ast.Call, ast.Assign, ast.AnnAssign, ast.Attribute, ast.ClassDef, ast.NamedExpr, ast.Global),
+        *(ast.Yield, ast.YieldFrom, ast.FunctionDef, ast.AsyncFunctionDef),
     }
 )
 # an attribute of this name stands for any: what is set by a name that only running code knows
 ANY = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class CodeReading:
-    """What code holds: a hash of what it does, its calls, what it first sets on ``self``, and names by ``:=``."""
-
-    body: str = ""
-    calls: tuple[CallSite, ...] = ()
-    attributes: tuple[Definition, ...] = ()
-    named: tuple[Bound, ...] = ()
-    is_generator: bool = False
-    globals: tuple[str, ...] = ()
-
-
-_NOTHING = CodeReading(hash_code(()))
-
-
-@dataclass(slots=True)
 class CodeReader:
-    source: SourceText
-    _calls: list[CallSite] = field(default_factory=list)
-    _attributes: dict[str, Definition] = field(default_factory=dict)
-    _named: list[Bound] = field(default_factory=list)
-    _scope: str = ""
-    _owner: str = ""
-    _receiver: str = ""
-    # the last line of a class or function within the method that has a receiver of its own
-    _inner_end: int = 0
-    # into how many names the results of calls are taken apart
-    _unpacked: dict[ast.expr, int] = field(default_factory=dict)
-    # the last line of a function within it, and whether it yields outside of those
-    _function_end: int = 0
-    _is_generator: bool = False
-    _globals: list[str] = field(default_factory=list)
+    """What code holds: a hash of what it does, its calls, what it first sets on ``self``, and names by ``:=``.
 
-    def read_method(self, body: Sequence[ast.AST], scope: str, owner: str, receiver: str) -> CodeReading:
-        if not body:
-            return _NOTHING
-        self._scope, self._owner, self._receiver, self._inner_end = scope, owner, receiver, 0
-        self._calls, self._attributes, self._unpacked, self._named = [], {}, {}, []
-        self._function_end, self._is_generator, self._globals = 0, False, []
-        text = hash_code(body, self._visit, _VISITED)
-        attributes, named = tuple(self._attributes.values()), tuple(self._named)
-        is_generator, names = self._is_generator, tuple(self._globals)
-        return CodeReading(text, tuple(self._calls), attributes, named, is_generator, names)
+    The code stands in a ``scope``; a method has an ``owner`` and calls its object by the name of its ``receiver``.
+    """
 
-    def read_code(self, nodes: Sequence[ast.AST], scope: str) -> CodeReading:
-        telling = [each for each in nodes if not isinstance(each, _SILENT)]
-        return self.read_method(telling, scope, "", "")
+    def __init__(
+        self, nodes: Sequence[ast.AST], source: SourceText, scope: str, owner: str = "", receiver: str = ""
+    ) -> None:
+        self._source, self._scope, self._owner, self._receiver = source, scope, owner, receiver
+        self.calls: list[CallSite] = []
+        self.attributes: dict[str, Definition] = {}
+        self.named: list[Bound] = []
+        self.globals: list[str] = []
+        self.is_generator = False
+        # into how many names the results of calls are taken apart
+        self._unpacked: dict[ast.expr, int] = {}
+        # the last lines of a function within it, and of a class or function that has a receiver of its own
+        self._function_end = self._inner_end = 0
+        self.body = hash_code(nodes, self._visit, _VISITED)
 
     def _visit(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Assign):
-            self._unpacked |= count_unpacked(node)
-        if isinstance(node, _FUNCTIONS):
-            self._function_end = max(self._function_end, node.end_lineno or 0)
         if isinstance(node, ast.Call):
             self._add_call(node)
-        elif isinstance(node, ast.Global):
-            self._globals += node.names
-        elif isinstance(node, _YIELDS):
-            self._is_generator = self._is_generator or node.lineno > self._function_end
-        elif isinstance(node, ast.NamedExpr):
-            self._named.append((node.target.id, node.value))
-        elif not self._receiver or self._is_within(node):
-            return
+        elif isinstance(node, ast.Attribute):
+            if isinstance(node.ctx, ast.Store):
+                self._add_attribute(node, None)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
+            self._unpacked |= count_unpacked(node) if isinstance(node, ast.Assign) else {}
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self._add_attribute(target, node)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            self._add_attribute(node, None)
-
-    def _is_within(self, node: ast.AST) -> bool:
-        """Return whether a node is in a class within the method, where ``self`` is another object."""
-        if isinstance(node, ast.ClassDef) or (isinstance(node, _FUNCTIONS) and _takes(node, self._receiver)):
+        elif isinstance(node, FunctionNode):
+            self._function_end = max(self._function_end, node.end_lineno or 0)
+            if any(each.arg == self._receiver for each in (*node.args.posonlyargs, *node.args.args)):
+                self._inner_end = max(self._inner_end, node.end_lineno or 0)
+        elif isinstance(node, ast.ClassDef):
             self._inner_end = max(self._inner_end, node.end_lineno or 0)
-        return getattr(node, "lineno", 0) <= self._inner_end
+        elif isinstance(node, ast.NamedExpr):
+            self.named.append((node.target.id, node.value))
+        elif isinstance(node, ast.Global):
+            self.globals += node.names
+        elif isinstance(node, ast.Yield | ast.YieldFrom):
+            self.is_generator = self.is_generator or node.lineno > self._function_end
 
     def _add_call(self, node: ast.Call) -> None:
         name = join_name(node.func)
         if not name:
             return
         shape = read_shape(node, self._unpacked.get(node, 0))
-        self._calls.append(CallSite(name, shape, node.lineno, self._scope))
-        if not self._receiver or self._is_within(node):
+        self.calls.append(CallSite(name, shape, node.lineno, self._scope))
+        if not self._receiver or node.lineno <= self._inner_end:
             return
         if name == "setattr" or name.endswith(".__setattr__"):
             # of three arguments the first is the object, unless it is the one of the method
             is_own = len(node.args) == 2 or (len(node.args) == 3 and join_name(node.args[0]) == self._receiver)
-            self._set_attribute(_read_text(node.args[-2]) if is_own else "", node)
+            self._set_attribute(get_string(node.args[-2]) or ANY if is_own else "", node)
         elif name in {f"{self._receiver}.__dict__.update", "vars().update"}:
             self._set_attribute(ANY, node)
 
     def _add_attribute(self, target: ast.expr, statement: ast.Assign | ast.AnnAssign | None) -> None:
-        table = f"{self._receiver}.__dict__"
-        if isinstance(target, ast.Subscript) and join_name(target.value) == table:
-            self._set_attribute(_read_text(target.slice), target)
+        if not self._receiver or target.lineno <= self._inner_end:
+            return
+        if isinstance(target, ast.Subscript) and join_name(target.value) == f"{self._receiver}.__dict__":
+            self._set_attribute(get_string(target.slice) or ANY, target)
         elif isinstance(target, ast.Attribute) and join_name(target.value) == self._receiver:
             self._set_attribute(ANY if target.attr == "__dict__" else target.attr, target, statement)
 
@@ -133,15 +241,15 @@ class CodeReader:
         self, attribute: str, node: ast.expr, statement: ast.Assign | ast.AnnAssign | None = None
     ) -> None:
         name = f"{self._owner}.{attribute}"
-        if not attribute or name in self._attributes:
+        if not attribute or name in self.attributes:
             return
-        self._attributes[name] = Definition(
+        self.attributes[name] = Definition(
             name,
             DefinitionKind.ATTRIBUTE,
             node.lineno,
             node.end_lineno or node.lineno,
-            value=self.source.get_text(statement.value) if statement and statement.value else "",
-            annotation=self.source.get_text(statement.annotation) if isinstance(statement, ast.AnnAssign) else "",
+            value=self._source.get_text(statement.value) if statement else "",
+            annotation=self._source.get_text(statement.annotation) if isinstance(statement, ast.AnnAssign) else "",
         )
 
 
@@ -158,23 +266,8 @@ def read_shape(node: ast.Call, unpacked: int = 0) -> CallShape:
     stars = sum(isinstance(each, ast.Starred) for each in node.args)
     return CallShape(
         len(node.args) - stars,
-        tuple(_list_keywords(node)),
+        tuple(each.arg for each in node.keywords if each.arg),
         bool(stars),
         any(each.arg is None for each in node.keywords),
         unpacked,
     )
-
-
-def _read_text(node: ast.expr) -> str:
-    """Return the name in a literal text, the one that stands for any if code makes it."""
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ANY
-
-
-def _takes(node: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    return any(each.arg == name for each in (*node.args.posonlyargs, *node.args.args))
-
-
-def _list_keywords(node: ast.Call) -> Iterator[str]:
-    for each in node.keywords:
-        if each.arg is not None:
-            yield each.arg

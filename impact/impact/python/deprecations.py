@@ -8,9 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from impact.python.blocks import Run, walk_statements
-from impact.python.expressions import get_head, join_name
-from impact.python.parsing import parse_source
+from impact.python.syntax import (
+    DefinitionNode,
+    FunctionNode,
+    Run,
+    get_last_name,
+    get_string,
+    join_name,
+    parse_source,
+    walk_statements,
+)
 
 _HINT = re.compile(r"deprecat", re.I)
 # decorators that are about some arguments, or about one of several forms
@@ -54,10 +61,10 @@ def _list_in(body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
         yield from _list_own(owner, statements)
         forms: dict[str, list[Deprecation | None]] = {}
         for statement, _ in walk_statements(statements):
-            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if isinstance(statement, DefinitionNode):
                 name = f"{owner}.{statement.name}" if owner else statement.name
                 notice = next(_list_decorators(name, statement), None)
-                ends = {_get_end(each) for each in statement.decorator_list}
+                ends = set(map(get_last_name, statement.decorator_list))
                 if not ends.isdisjoint(_FORMS):
                     forms.setdefault(name, []).append(notice)
                 elif notice and ends.isdisjoint(_ACCESSORS):
@@ -70,27 +77,21 @@ def _list_in(body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
         yield from (each[-1] for each in forms.values() if all(each) and each[-1])
 
 
-def _list_decorators(
-    name: str, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-) -> Iterator[Deprecation]:
+def _list_decorators(name: str, node: DefinitionNode) -> Iterator[Deprecation]:
     for each in node.decorator_list:
-        end = _get_end(each)
+        end = get_last_name(each)
         if not _HINT.search(end) or _ABOUT_ARGUMENTS.search(end):
             continue
-        arguments = () if isinstance(node, ast.ClassDef) else ast.walk(node.args)
+        arguments = ast.walk(node.args) if isinstance(node, FunctionNode) else ()
         own = {part.arg for part in arguments if isinstance(part, ast.arg)}
         if own.isdisjoint(part.value for part in ast.walk(each) if isinstance(part, ast.Constant)):
             yield Deprecation(name, node.lineno, _join_texts(each))
 
 
-def _get_end(decorator: ast.expr) -> str:
-    return join_name(get_head(decorator)).rpartition(".")[2]
-
-
 def _list_own(name: str, body: Sequence[ast.stmt]) -> Iterator[Deprecation]:
     """Yield what a body says of itself, without the functions and classes in it."""
-    match = _DIRECTIVE.search(_get_docstring(body))
-    if match:
+    docstring = get_string(body[0].value) if body and isinstance(body[0], ast.Expr) else ""
+    if match := _DIRECTIVE.search(docstring):
         yield Deprecation(name, body[0].lineno, match["text"].strip())
     for statement, run in walk_statements(body):
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) and _warns(statement.value):
@@ -111,20 +112,12 @@ def _is_about(name: str, message: str) -> bool:
     return re.search(rf"\b{re.escape(own)}\b", message) is not None
 
 
-def _get_docstring(body: Sequence[ast.stmt]) -> str:
-    first = body[0] if body else None
-    value = first.value if isinstance(first, ast.Expr) else None
-    return value.value if isinstance(value, ast.Constant) and isinstance(value.value, str) else ""
-
-
 def _warns(call: ast.Call) -> bool:
-    last = join_name(call.func).rpartition(".")[2]
-    if last not in _LOGGED:
+    if get_last_name(call.func) not in _LOGGED:
         return False
     arguments = [*call.args, *(each.value for each in call.keywords)]
-    if any(join_name(each).rpartition(".")[2] in _WARNINGS for each in arguments):
-        return True
-    return bool(_HINT.search(_join_texts(call)))
+    is_warning = any(join_name(each).rpartition(".")[2] in _WARNINGS for each in arguments)
+    return is_warning or bool(_HINT.search(_join_texts(call)))
 
 
 def _join_texts(node: ast.AST) -> str:
@@ -134,7 +127,7 @@ def _join_texts(node: ast.AST) -> str:
     for count, each in enumerate(ast.walk(node)):
         if count > _MAX_NODES or length > _MAX_MESSAGE:
             break
-        if isinstance(each, ast.Constant) and isinstance(each.value, str):
-            texts.append(each.value)
-            length += len(each.value)
+        if text := get_string(each):
+            texts.append(text)
+            length += len(text)
     return " ".join(" ".join(texts).split())[:_MAX_MESSAGE]

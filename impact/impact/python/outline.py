@@ -8,29 +8,39 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from impact.errors import attempt
-from impact.python.blocks import Bound, Run, list_bound, list_own_expressions, list_unbound, walk_statements
-from impact.python.code_reader import ANY, CodeReader, CodeReading
+from impact.python.code_reader import ANY, CodeReader, SourceText, drop_docstring
 from impact.python.data_classes import DataClassReader, FieldStyle, choose_style, read_default
-from impact.python.expressions import SourceText, get_head, is_none, join_name
-from impact.python.fingerprint import drop_docstring
-from impact.python.imports import read_names
-from impact.python.lazy_names import (
+from impact.python.models import CallSite, Definition, DefinitionKind, ModuleOutline
+from impact.python.module_names import (
     GETATTR,
     fills_itself,
     get_filled_name,
     gives_only_known,
     list_attached,
     list_dynamic_names,
+    name_module,
+    read_names,
 )
-from impact.python.models import CallSite, Definition, DefinitionKind, ModuleOutline
-from impact.python.module_names import name_module
-from impact.python.parsing import parse_source
-from impact.python.signatures import FunctionNode, join_forms, read_signature, read_value_signature
+from impact.python.signatures import join_forms, read_signature, read_value_signature
+from impact.python.syntax import (
+    Bound,
+    DefinitionNode,
+    FunctionNode,
+    Run,
+    get_head,
+    is_none,
+    join_name,
+    list_bound,
+    list_own_expressions,
+    list_unbound,
+    parse_source,
+    walk_statements,
+)
 
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
 _ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 _ABSTRACT_BASES = frozenset({"ABC", "Protocol", "ABCMeta"})
-_SLOTS = "__slots__"
+
 # decorators of functions that are one of several forms under one name
 _FORMS = frozenset({"dispatch", "overload", "register"})
 _CONSTRUCTORS = frozenset({"__init__", "__post_init__", "__new__", "model_post_init"})
@@ -42,7 +52,9 @@ class _FunctionReading:
 
     line: int
     definition: Definition | None
-    code: CodeReading
+    calls: Sequence[CallSite]
+    attributes: Sequence[Definition]
+    globals: Sequence[str]
 
 
 # what was read of functions, by their texts and what else of a file they depend on: most stay the same from one
@@ -73,7 +85,7 @@ class _OutlineBuilder:
         self._tree, self._module, self._is_package, self._known = tree, module, is_package, known
         self._source = SourceText(text)
         self._names = read_names(tree, module, is_package=is_package)
-        self._code = CodeReader(self._source)
+
         self._definitions: dict[str, Definition] = {}
         self._calls: list[CallSite] = []
         self._attributes: dict[str, Definition] = {}
@@ -146,14 +158,14 @@ class _OutlineBuilder:
     ) -> None:
         prefix = f"{owner.name}." if owner else ""
         for statement, run in walk_statements(body):
-            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            if isinstance(statement, FunctionNode):
                 self._add_function(statement, owner, run)
             elif isinstance(statement, ast.ClassDef):
                 waiting.append(self._add_class(statement, prefix, run))
             else:
-                reading = self._code.read_code(list_own_expressions(statement), owner.name if owner else "")
-                self._calls += reading.calls
-                self._add_bound(statement, [*list_bound(statement), *reading.named], owner, run)
+                code = CodeReader(list_own_expressions(statement), self._source, owner.name if owner else "")
+                self._calls += code.calls
+                self._add_bound(statement, [*list_bound(statement), *code.named], owner, run)
                 for name in list_unbound(statement) if run is Run.ALWAYS else ():
                     self._definitions.pop(f"{prefix}{name}", None)
 
@@ -176,7 +188,7 @@ class _OutlineBuilder:
 
     def _add_function(self, node: FunctionNode, owner: DataClassReader | None, run: Run) -> None:
         if owner:
-            owner.add_method(node.name)
+            owner.has_constructor = owner.has_constructor or node.name == "__init__"
         elif node.name == GETATTR and run is not Run.NEVER:
             self._getattr = node
         line = min(each.lineno for each in [*node.decorator_list, node])
@@ -187,9 +199,9 @@ class _OutlineBuilder:
         if reading is None:
             reading = self._known[key] = self._read_function(node, line, *key[1:])
         shift = line - reading.line
-        self._calls += (_move_call(each, shift) for each in reading.code.calls) if shift else reading.code.calls
-        self._globals += ((node.name, each) for each in reading.code.globals if not owner)
-        for attribute in reading.code.attributes:
+        self._calls += (CallSite(each.name, each.shape, each.line + shift, each.scope) for each in reading.calls)
+        self._globals += ((node.name, each) for each in reading.globals if not owner)
+        for attribute in reading.attributes:
             is_constructor = node.name in _CONSTRUCTORS
             if attribute.name.endswith(f".{ANY}") and not is_constructor:
                 # other methods set what is there
@@ -214,11 +226,12 @@ class _OutlineBuilder:
     ) -> _FunctionReading:
         name = f"{owner}.{node.name}" if owner else node.name
         signature = read_signature(node, decorators, self._source)
-        outside = self._code.read_code([*node.decorator_list, *_list_defaults(node.args)], owner)
+        defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
+        outside = CodeReader([*node.decorator_list, *defaults], self._source, owner)
         first = signature.parameters[0].name if owner and signature.parameters and not signature.is_static else ""
         # it has the class, and calls the object that it makes so
         first = "self" if first and node.name == "__new__" else first
-        code = self._code.read_method(drop_docstring(node.body), name, owner, first)
+        code = CodeReader(drop_docstring(node.body), self._source, name, owner, first)
         ends = {each.rpartition(".")[2] for each in decorators}
         # a setter stands beside its property; ``_`` is what functions are called that a decorator registers
         is_accessor = node.name == "_" or f"{node.name}.setter" in decorators or not ends.isdisjoint(_ACCESSORS)
@@ -233,14 +246,14 @@ class _OutlineBuilder:
             is_abstract=not ends.isdisjoint(_ABSTRACT),
             is_conditional=is_conditional,
         )
-        code = replace(code, calls=(*outside.calls, *code.calls))
-        return _FunctionReading(line, None if is_accessor else definition, code)
+        calls, attributes = [*outside.calls, *code.calls], [*code.attributes.values()]
+        return _FunctionReading(line, None if is_accessor else definition, calls, attributes, code.globals)
 
     def _add_class(self, node: ast.ClassDef, prefix: str, run: Run) -> DataClassReader:
         name = f"{prefix}{node.name}"
         bases = tuple(filter(None, (self._resolve(get_head(each)) for each in node.bases)))
         decorators = tuple(self._list_decorators(node))
-        self._calls += self._code.read_code([*node.decorator_list, *node.bases, *node.keywords], name).calls
+        self._calls += CodeReader([*node.decorator_list, *node.bases, *node.keywords], self._source, name).calls
         metaclasses = tuple(self._resolve(each.value) for each in node.keywords if each.arg == "metaclass")
         ends = {each.rpartition(".")[2] for each in (*bases, *metaclasses)}
         definition = Definition(
@@ -258,7 +271,7 @@ class _OutlineBuilder:
         style = choose_style(node, bases, decorators, self._styles)
         if style and style.is_inherited:
             self._styles[f"{self._module}.{name}"] = style
-        return DataClassReader(node, name, style, self._source)
+        return DataClassReader(node, name, style)
 
     def _add_bound(
         self, statement: ast.stmt, bound: Sequence[Bound], owner: DataClassReader | None, run: Run
@@ -278,7 +291,7 @@ class _OutlineBuilder:
             is_stand_in = is_none(value) and not prefix and name in self._names.typing_only
             if (dot and not (target and target.kind is DefinitionKind.CLASS)) or is_stand_in:
                 continue
-            if name == _SLOTS and owner and value:
+            if name == "__slots__" and owner and value:
                 self._add_slots(owner.name, value, statement)
             if not owner and not dot:
                 if annotation and not value:
@@ -294,8 +307,8 @@ class _OutlineBuilder:
                 statement.lineno,
                 statement.end_lineno or statement.lineno,
                 signature=read_value_signature(value, self._definitions, self._source) if not prefix else None,
-                value=read_default(value, annotation, self._source) if prefix else self._show(value),
-                annotation=self._show(annotation),
+                value=read_default(value, annotation, self._source) if prefix else self._source.get_text(value),
+                annotation=self._source.get_text(annotation),
                 is_conditional=run is not Run.ALWAYS,
             )
             self._define(definition, Run.ALWAYS if prefix and run is Run.NEVER and not value else run)
@@ -309,14 +322,8 @@ class _OutlineBuilder:
                 attribute = Definition(name, DefinitionKind.ATTRIBUTE, statement.lineno, node.end_lineno or 0)
                 self._attributes.setdefault(name, attribute)
 
-    def _show(self, node: ast.expr | None) -> str:
-        return self._source.get_text(node) if node else ""
-
-    def _list_decorators(self, node: FunctionNode | ast.ClassDef) -> Iterator[str]:
-        for each in node.decorator_list:
-            name = self._resolve(get_head(each))
-            if name:
-                yield name
+    def _list_decorators(self, node: DefinitionNode) -> Iterator[str]:
+        return filter(None, (self._resolve(get_head(each)) for each in node.decorator_list))
 
     def _resolve(self, node: ast.expr) -> str:
         name = join_name(node)
@@ -333,11 +340,3 @@ def _move(definition: Definition, shift: int) -> Definition:
     if not shift:
         return definition
     return replace(definition, line=definition.line + shift, end_line=definition.end_line + shift)
-
-
-def _move_call(call: CallSite, shift: int) -> CallSite:
-    return CallSite(call.name, call.shape, call.line + shift, call.scope)
-
-
-def _list_defaults(args: ast.arguments) -> list[ast.AST]:
-    return [*args.defaults, *(each for each in args.kw_defaults if each)]

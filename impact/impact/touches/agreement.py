@@ -9,8 +9,8 @@ from dataclasses import replace
 from impact.checker.diagnostics import Finding, Place, Witness
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import Use, UseKind
-from impact.python.binding import get_way
 from impact.python.module_names import name_module
+from impact.python.signatures import get_way
 from impact.touches.call_rules import Verdict
 from impact.touches.models import Touch, TouchLevel
 from impact.touches.profile_index import ProfileIndex

@@ -14,7 +14,9 @@ from impact.contract.models import PYTHON_CLASSES, ContractChange, ContractClass
 from impact.contract.python.callers import get_called_name
 from impact.profile.models import Use, UseKind
 from impact.profile.names import is_telling_method
-from impact.python.binding import (
+from impact.python.models import CallShape, ParameterKind, Signature
+from impact.python.signatures import (
+    POSITIONAL,
     BindingProblem,
     ProblemKind,
     can_bind,
@@ -24,8 +26,6 @@ from impact.python.binding import (
     get_way,
     list_required,
 )
-from impact.python.models import CallShape, ParameterKind, Signature
-from impact.python.signatures import POSITIONAL
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 

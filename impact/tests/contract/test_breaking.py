@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from impact.contract.breaking import describe_breakage, find_refusal, list_breakages
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
-from impact.python.binding import can_bind
 from impact.python.models import CallShape, Parameter, ParameterKind, Signature
+from impact.python.signatures import can_bind
 from impact.testing.checks import check_rows
 from tests.contract.merges import compare
 

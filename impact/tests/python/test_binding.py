@@ -3,8 +3,8 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from impact.python.binding import BindingProblem, ProblemKind, can_bind, drop_receiver, find_binding_problem
 from impact.python.models import CallShape, Parameter, ParameterKind, Signature
+from impact.python.signatures import BindingProblem, ProblemKind, can_bind, drop_receiver, find_binding_problem
 from impact.testing.checks import check_rows
 
 NAMES = ("a", "b", "c", "d", "e", "f")

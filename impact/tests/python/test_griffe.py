@@ -8,7 +8,7 @@ from pathlib import Path
 import griffe
 import pytest
 
-from impact.python.expressions import CUT_MARK
+from impact.python.code_reader import CUT_MARK
 from impact.python.models import Definition, DefinitionKind, ModuleOutline, ParameterKind
 from impact.python.outline import build_outline
 

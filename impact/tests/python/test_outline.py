@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impact.python.annotations import is_same_annotation
 from impact.python.models import DefinitionKind, ModuleOutline, ParameterKind
 from impact.python.module_names import name_module, resolve_relative
 from impact.python.outline import KnownFunctions, build_outline
-from impact.python.parsing import parse_source
+from impact.python.signatures import is_same_annotation
+from impact.python.syntax import parse_source
 from impact.testing.checks import check_rows
 
 NAMES: dict[str, tuple[str, bool] | None] = {

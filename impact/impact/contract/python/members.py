@@ -18,7 +18,7 @@ from impact.contract.python.rows import (
 from impact.contract.python.snapshots import Lookup, Place, Presence, Snapshot, is_plain_base
 from impact.python.data_classes import DECORATORS
 from impact.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
-from impact.python.parsing import parse_expression
+from impact.python.syntax import parse_expression
 
 _MEMBER_KINDS = frozenset({DefinitionKind.METHOD, DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})
 _VALUES = frozenset({DefinitionKind.FIELD, DefinitionKind.ATTRIBUTE})

@@ -14,11 +14,10 @@ from impact.contract.python.members import ClassComparison, compare_kinds
 from impact.contract.python.rows import CLASSES, compare_definitions, make_row
 from impact.contract.python.snapshots import OutlineLoader, Place, Snapshot
 from impact.path_globs import PathGlobs
+from impact.python.code_reader import hash_lines
 from impact.python.deprecations import Deprecation, list_deprecations
-from impact.python.fingerprint import hash_lines
-from impact.python.lazy_names import GETATTR
 from impact.python.models import CallShape, DefinitionKind, ModuleOutline
-from impact.python.module_names import is_python, name_module
+from impact.python.module_names import GETATTR, is_python, name_module
 from impact.python.outline import build_outline
 from impact.source.models import DiffSide, SourceFile
 

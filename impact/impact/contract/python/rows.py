@@ -7,13 +7,10 @@ from dataclasses import replace
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.contract.python.snapshots import Place
-from impact.python.annotations import is_same_annotation
-from impact.python.binding import get_way
-from impact.python.expressions import CUT_MARK
-from impact.python.fingerprint import hash_code
+from impact.python.code_reader import CUT_MARK, hash_code
 from impact.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
-from impact.python.parsing import parse_expression
-from impact.python.signatures import POSITIONAL
+from impact.python.signatures import POSITIONAL, get_way, is_same_annotation
+from impact.python.syntax import parse_expression
 from impact.source.models import DiffSide
 from impact.text.strings import count_common
 

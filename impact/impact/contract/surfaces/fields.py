@@ -21,8 +21,8 @@ from impact.contract.surfaces.python_file import (
     show_annotation,
     show_expression,
 )
+from impact.python.code_reader import is_text
 from impact.python.data_classes import find_field_call
-from impact.python.fingerprint import is_text
 
 _CONFIGURATION = re.compile(r"(?:Config|Args|Settings)$")
 _DATA_DECORATORS = frozenset(("dataclass", "config", "define", "attrs", "frozen", "pydantic_dataclass"))

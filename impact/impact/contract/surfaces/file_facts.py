@@ -42,7 +42,7 @@ from impact.contract.surfaces.texts import (
 )
 from impact.contract.surfaces.variables import list_python_variables, list_warnings
 from impact.python.module_names import is_python
-from impact.python.parsing import parse_source
+from impact.python.syntax import parse_source
 from impact.source.models import SourceFile
 
 # upstream's own tests and samples use the contract; they don't define it

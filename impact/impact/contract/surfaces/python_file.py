@@ -10,8 +10,8 @@ from operator import itemgetter
 from typing import Any, TypeAlias, TypeVar
 
 from impact.contract.surfaces.facts import shorten_text
-from impact.python.blocks import list_bound
-from impact.python.fingerprint import make_getter
+from impact.python.code_reader import make_getter
+from impact.python.syntax import list_bound
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Node = TypeVar("Node", bound=ast.AST)

@@ -21,7 +21,7 @@ from impact.contract.surfaces.python_file import (
     show_expression,
     show_signature,
 )
-from impact.python.fingerprint import show_constant
+from impact.python.code_reader import show_constant
 
 _METRIC_NAME = re.compile(r"[A-Za-z_:][A-Za-z0-9_:]{2,120}", re.A)
 _METRIC_TYPES = ("gauge", "counter", "histogram", "summary")

@@ -33,15 +33,12 @@ from impact.profile.symbols import (
     name_expression,
     read_annotation,
 )
-from impact.python.code_reader import count_unpacked, read_shape
+from impact.python.code_reader import SourceText, count_unpacked, drop_docstring, hash_code, hash_lines, read_shape
 from impact.python.data_classes import DECORATORS
-from impact.python.expressions import SourceText, is_none
-from impact.python.fingerprint import drop_docstring, hash_code, hash_lines
-from impact.python.imports import list_bindings
 from impact.python.models import CallShape, Signature
-from impact.python.module_names import name_module
-from impact.python.parsing import parse_source
-from impact.python.signatures import FunctionNode, read_signature
+from impact.python.module_names import list_bindings, name_module
+from impact.python.signatures import read_signature
+from impact.python.syntax import FunctionNode, is_none, parse_source
 
 # what is imported everywhere and is no part of the team's own tree
 _FOREIGN = sys.stdlib_module_names | frozenset(

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from impact.profile.symbols import name_expression
-from impact.python.blocks import is_type_checking
-from impact.python.signatures import FunctionNode
+from impact.python.syntax import FunctionNode, is_type_checking
 
 _CAUGHT = frozenset("ImportError ModuleNotFoundError AttributeError".split())
 # code that goes on after any error is not written with a missing name in mind, unless it imports
