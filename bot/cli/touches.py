@@ -35,12 +35,12 @@ from bot.settings import load_settings
 from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
-from impact.clones.clone_upgrade import CloneUpgradeReader
+from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
 from impact.clones.commit_judge import name_clone
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
 from impact.clones.line_checks import check_line
-from impact.clones.tree_scan import read_tree, scan_clone
+from impact.clones.tree_scan import read_tree
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.documents import describe_evaluation, describe_plan, describe_rows, describe_suspects
@@ -174,11 +174,9 @@ def _load_profiles(trees: CloneTrees, line: Sequence[LineCommit], texts: Sequenc
     """Yield profiles, linked to the upstream before what broke. Raises UsageError if there is none."""
     if not texts or not line:
         return
-    reader = CloneUpgradeReader(trees)
     last_good = line[0].parent or line[0].sha
-    packages = reader.detect_packages(last_good)
     for text in texts:
-        yield reader.link_profile(_load_profile(text, "", packages), last_good)
+        yield _load_profile(trees, last_good, text)
 
 
 def _read_text(trace: IO[str]) -> str:
@@ -243,22 +241,20 @@ def upgrade_command(
     # what is kept here has no cycles, and to look for them takes a fifth of the time
     with open_clone_trees(upstream, branch) as trees, pause_collector():
         # before the merges, whose reading takes minutes
-        packages = packages or CloneUpgradeReader(trees).detect_packages(start)
-        profile = _load_profile(profile_text, at, packages)
+        profile = _load_profile(trees, CloneUpgradeReader(trees).find_base(start), profile_text, at, packages)
         with show_progress_bar("merge", "Merges") as show:
             repository = Repository.parse(repo) if repo else None
             kept = find_kept_readings(os.environ)
             reader = CloneUpgradeReader(trees, repository, show, kept)
             way = reader.read_range(start, end)
-        index = ProfileIndex(reader.link_profile(profile, way.start))
         checked = NOT_CHECKED if has_checker else LEFT_OUT
         if has_checker and Path(profile_text).is_dir():
             with open_clone_trees(Path(profile_text)) as team:
                 files = read_tree(team, profile.commit)
                 checked = check_line(
-                    trees, files, packages, way.commits, way.contracts, {}, kept, processes=_CHECKS
+                    trees, files, profile.packages, way.commits, way.contracts, {}, kept, processes=_CHECKS
                 )
-        plan = build_upgrade_plan(way, index, checked)
+        plan = build_upgrade_plan(way, ProfileIndex(profile), checked)
     text = (
         f"{terminal.format_json(describe_plan(plan))}\n" if for_scripts else render_upgrade(plan, way.url, start)
     )
@@ -268,16 +264,24 @@ def upgrade_command(
         click.echo(text, nl=False)
 
 
-def _load_profile(text: str, at: str, packages: tuple[str, ...]) -> Profile:
-    """Return the profile of a clone at a commit, of a file or of the store. Raises UsageError if there is none.
+def _load_profile(
+    upstream: CloneTrees, base: str, text: str, at: str = "", packages: Sequence[str] = ()
+) -> Profile:
+    """Return the profile of a clone, of a file or of the store, linked to upstream at ``base``. Raises UsageError.
 
-    ``packages`` are those whose uses a clone is scanned for. Without a commit, its newest one counts.
+    ``packages`` are those whose uses a clone is scanned for. Without ``at``, its newest commit counts.
     """
     path = Path(text)
-    if path.is_dir():
-        with open_clone_trees(path) as trees, show_progress_bar("file", "Files") as show:
-            kept = find_kept_readings(os.environ)
-            return scan_clone(trees, name_clone(trees, path), at, packages, get_current_time(), show, kept)
+    with show_progress_bar("file", "Files") as show:
+        reader = CloneUpgradeReader(upstream, None, show, find_kept_readings(os.environ))
+        if path.is_dir():
+            with open_clone_trees(path) as trees:
+                tree = DownstreamTree(trees, name_clone(trees, path), get_current_time(), at, packages)
+                return reader.scan(tree, base)
+        return reader.link_profile(_read_profile(path, text, at), base)
+
+
+def _read_profile(path: Path, text: str, at: str) -> Profile:
     if at:
         raise UsageError("--at needs a clone as --profile: leave it out.")
     if path.is_file():

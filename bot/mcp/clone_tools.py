@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC
+from functools import partial
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
@@ -17,7 +18,8 @@ from bot.mcp.declaration import ItemList, agent_tool
 from bot.platform import deadlines
 from bot.platform.git.reading import open_clone_trees
 from bot.text import format_count
-from impact.clones.commit_judge import CommitJudge, DownstreamTree, JudgedRange, explain_uses, select_uses
+from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
+from impact.clones.commit_judge import CommitJudge, JudgedRange, explain_uses, select_uses
 from impact.clones.kept_readings import find_kept_readings
 from impact.documents import CommitRow, GuideRow, UseRow, list_commit_rows, list_guide_rows, list_use_rows
 from impact.profile.models import UseKind
@@ -75,14 +77,14 @@ def _open_clones(
         with ExitStack() as stack:
             trees = [stack.enter_context(open_clone_trees(folders[name])) for name in (upstream or first, ours)]
             now, until = session.app.now().astimezone(UTC), deadlines.get_limit().end - _RESERVED
-            judge = CommitJudge(trees[0], now, check_time, kept, team=trees[1], until=until)
-            yield judge, DownstreamTree(trees[1], ours, at)
+            reader = CloneUpgradeReader(trees[0], None, check_time, kept)
+            yield CommitJudge(reader, trees[1], until), DownstreamTree(trees[1], ours, now, at)
     finally:
         _ONE_AT_A_TIME.release()
 
 
 def _judge(judge: CommitJudge, tree: DownstreamTree, names: Sequence[str], base: str) -> JudgedRange:
-    return judge.judge(judge.select_commits(names, MAX_COMMITS), lambda sha: judge.scan(tree, sha), base)
+    return judge.judge(judge.select_commits(names, MAX_COMMITS), partial(judge.reader.scan, tree), base)
 
 
 @agent_tool(
@@ -166,7 +168,7 @@ def list_uses(
     upstream: Clone = "",
 ) -> ItemList:
     with _open_clones(session, upstream, downstream, at) as (judge, tree):
-        profile = judge.scan(tree, judge.find_base(base))
+        profile = judge.reader.scan(tree, judge.reader.find_base(base))
         uses = select_uses(profile, [UseKind[kind.upper()] for kind in kinds], name)
         reasons = explain_uses(tree.trees, profile.commit, uses.ignore_coverage())
     about = f"the uses of upstream in {profile.name} at {profile.commit[:10]}"

@@ -18,12 +18,12 @@ from impact import documents
 from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED
 from impact.clones.clone_contracts import read_clone_contracts
 from impact.clones.clone_range import HEAD, read_clone_range, select_line
-from impact.clones.clone_upgrade import CloneUpgradeReader
-from impact.clones.commit_judge import CommitJudge, DownstreamTree, explain_uses, name_clone, select_uses
+from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
+from impact.clones.commit_judge import CommitJudge, explain_uses, name_clone, select_uses
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
 from impact.clones.line_checks import check_line
-from impact.clones.tree_scan import ignore_progress, read_tree, scan_clone, scan_tree
+from impact.clones.tree_scan import ignore_progress, read_tree, scan_tree
 from impact.clones.upstream_line import select_dates
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
@@ -180,7 +180,7 @@ def print_touches(since: str, until: str, base: str, commits: tuple[str, ...], *
         raise UsageError("Pass either commits or --since and --until.")
     with _open_sides(**sides) as (judge, load, explain):
         dates = None if commits else EvaluationWindow.parse(since, until)
-        line = select_dates(judge.upstream.list_line(), dates) if dates else judge.select_commits(commits)
+        line = select_dates(judge.reader.trees.list_line(), dates) if dates else judge.select_commits(commits)
         judged = judge.judge(line, load, base)
         reasons = explain(judged.profile.commit, judged.uses)
     _print(documents.describe_commits(judged.commits, judged.profile, judged.base, reasons, judged.judges))
@@ -221,7 +221,7 @@ def print_guide(commit: str, base: str, **sides: Any) -> None:
 def print_uses(kinds: tuple[str, ...], name: str, base: str, **sides: Any) -> None:
     """Print the lines of a tree that use upstream, by kind, and why they stand there if the tree says so."""
     with _open_sides(**sides) as (judge, load, explain):
-        profile = load(judge.find_base(base))
+        profile = load(judge.reader.find_base(base))
         uses = select_uses(profile, (UseKind[kind.upper()] for kind in kinds), name)
         _print(documents.describe_uses(uses, profile, explain(profile.commit, uses.ignore_coverage())))
 
@@ -251,8 +251,7 @@ def print_suspects(
         if line and (side["profile_file"] or side["downstream"]):
             reader = CloneUpgradeReader(trees)
             before = line[0].parent or line[0].sha
-            side["packages"] = side["packages"] or reader.detect_packages(before)
-            profiles = [reader.link_profile(_load_profile(**side), before)]
+            profiles = [_load_profile(reader, before, **side)]
         kinship = Kinship(profiles)
         merges = read_clone_range(trees, since, until, RelevanceFilter(names, kinship), ignore_progress)
     _print(documents.describe_suspects(build_report(names, merges, since, until, limit, kinship)))
@@ -280,16 +279,15 @@ def print_upgrade(
     with open_clone_trees(upstream, branch) as trees:
         kept = find_kept_readings(os.environ)
         reader = CloneUpgradeReader(trees, repository, kept=kept)
-        side["packages"] = side["packages"] or reader.detect_packages(start)
-        profile = _load_profile(**side)
+        # before the merges, whose reading takes minutes
+        profile = _load_profile(reader, reader.find_base(start), **side)
         way = reader.read_range(start, end)
-        index = ProfileIndex(reader.link_profile(profile, way.start))
         checked = NOT_CHECKED if has_checker else LEFT_OUT
         if side["downstream"] and has_checker:
             with open_clone_trees(side["downstream"]) as team:
                 files = read_tree(team, profile.commit)
-                checked = check_line(trees, files, side["packages"], way.commits, way.contracts, {}, kept)
-    _print(documents.describe_plan(build_upgrade_plan(way, index, checked)))
+                checked = check_line(trees, files, profile.packages, way.commits, way.contracts, {}, kept)
+    _print(documents.describe_plan(build_upgrade_plan(way, ProfileIndex(profile), checked)))
 
 
 @main.command("evaluate")
@@ -354,28 +352,37 @@ def _open_sides(
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream, branch))
         ours = stack.enter_context(open_clone_trees(downstream)) if downstream and not profile_file else None
-        team = ours if has_checker else None
-        judge = CommitJudge(trees, datetime.now(UTC), kept=kept, repository=repository, team=team)
-        if ours and downstream:
-            tree = DownstreamTree(ours, name_clone(ours, downstream), at, packages)
-            yield judge, partial(judge.scan, tree), partial(explain_uses, ours)
-            return
-        profile = _load_profile(profile_file, downstream, at, packages)
-        # the files are not here
-        yield judge, partial(judge.link_file, profile), lambda *_: {}
+        reader = CloneUpgradeReader(trees, repository, kept=kept)
+        judge = CommitJudge(reader, ours if has_checker else None)
+        load = partial(
+            _load_profile, reader, profile_file=profile_file, downstream=downstream, at=at, packages=packages
+        )
+        # of a file, the tree is not here
+        yield judge, load, partial(explain_uses, ours) if ours else lambda *_: {}
 
 
-def _load_profile(profile_file: Path | None, downstream: Path | None, at: str, packages: Sequence[str]) -> Profile:
-    """Return the profile of a file, or of a clone. Raises UsageError unless there is one of both."""
+def _load_profile(
+    reader: CloneUpgradeReader,
+    base: str,
+    profile_file: Path | None,
+    downstream: Path | None,
+    at: str,
+    packages: Sequence[str],
+) -> Profile:
+    """Return the profile of a file, or of a clone, linked to a commit of upstream, without one to the tree's pin.
+
+    Raises UsageError unless there is one of both.
+    """
     if downstream and not profile_file:
-        now, kept = datetime.now(UTC), find_kept_readings(os.environ)
         with open_clone_trees(downstream) as trees:
-            return scan_clone(trees, name_clone(trees, downstream), at, packages, now, kept=kept)
+            tree = DownstreamTree(trees, name_clone(trees, downstream), datetime.now(UTC), at, packages)
+            return reader.scan(tree, base)
     if downstream or not profile_file:
         raise UsageError("Pass either --profile with a file or --downstream with a clone.")
     if at:
         raise UsageError("--at needs --downstream: leave it out.")
-    return parse_profile(read_text(profile_file))
+    profile = parse_profile(read_text(profile_file))
+    return reader.link_profile(profile, base) if base else profile
 
 
 def _print(document: object) -> None:

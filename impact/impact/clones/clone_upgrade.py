@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from impact.clones.clone_contracts import extract_contracts
 from impact.clones.clone_range import HEAD, find_place, find_places
 from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay_cache import UpstreamTree
-from impact.clones.tree_scan import ProgressCallback, ignore_progress
+from impact.clones.tree_scan import ProgressCallback, find_pin, ignore_progress, scan_clone
 from impact.clones.upstream_line import CloneMerge, detect_upstream
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.contract.models import MergeContract
@@ -30,6 +32,22 @@ from impact.touches.upgrade import UpgradeRange
 
 # stands for the owner of a repository that nothing names
 _LOCAL_OWNER = "local"
+# the linked profile of a smaller tree is made as quickly as it is read
+_LEAST_FILES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class DownstreamTree:
+    """The tree of a clone at a commit, or at its newest one, with the packages of upstream that it builds on.
+
+    Without ``packages``, these are upstream's own. ``now`` is when it is scanned (UTC).
+    """
+
+    trees: CloneTrees
+    name: str
+    now: datetime
+    commit: str = ""
+    packages: Sequence[str] = ()
 
 
 class CloneUpgradeReader:
@@ -42,10 +60,9 @@ class CloneUpgradeReader:
         progress: ProgressCallback = ignore_progress,
         kept: KeptReadings | None = None,
     ) -> None:
-        self._trees = trees
+        self.trees, self.kept = trees, kept
         self._requested = repository
         self._progress = progress
-        self._kept = kept
         self._tree = UpstreamTree(trees)
 
     def read_range(self, start: str, end: str = HEAD) -> UpgradeRange:
@@ -54,9 +71,8 @@ class CloneUpgradeReader:
         Raises:
             UsageError: the clone can't be read, or a commit is not on its branch, or they are in the other order.
         """
-        (first, last), line = find_places(self._trees, start, end), self._trees.list_line()
-        if not first:
-            raise UsageError(f"{quote_input(start)} is before the first commit of the clone: name a later one.")
+        (first, last), line = find_places(self.trees, start, end), self.trees.list_line()
+        base = self.find_base(start)
         every, merges = self.read_merges(line[first:])
         listed = every[: last - first]
         contracts = self.extract_contracts(listed)
@@ -66,7 +82,7 @@ class CloneUpgradeReader:
         reverts = _select_reverts(index, numbers)
         ledger = update_ledger(DeprecationLedger(), contracts, list_reverted_numbers(reverts))
         return UpgradeRange(
-            line[first - 1].sha,
+            base,
             line[last - 1].sha,
             contracts,
             {each.commit.sha: each.parent for each in listed},
@@ -81,20 +97,53 @@ class CloneUpgradeReader:
 
         Those that name no pull request have negative numbers.
         """
-        commits = list(self._trees.iterate_commits(line, counts_lines=False))
-        named = sort_merges(commits, self._requested or detect_upstream(self._trees, commits))
+        commits = list(self.trees.iterate_commits(line, counts_lines=False))
+        named = sort_merges(commits, self._requested or detect_upstream(self.trees, commits))
         merges = (*named.merges, *named.direct)
         by_commit = {merge.merge_commit: merge for merge in merges}
         pairs = ((each, by_commit[each.sha], parent.parent) for each, parent in zip(commits, line, strict=True))
         return [CloneMerge(merge.number, merge.title, each, parent) for each, merge, parent in pairs], merges
 
     def extract_contracts(self, merges: Sequence[CloneMerge]) -> tuple[MergeContract, ...]:
-        return tuple(extract_contracts(self._trees, merges, self._progress, self._kept))
+        return tuple(extract_contracts(self.trees, merges, self._progress, self.kept))
 
     def detect_packages(self, start: str) -> tuple[str, ...]:
         """Return the packages that others import from the upstream repository. Raises UsageError."""
-        place = max(find_place(self._trees, start), 1)
-        return detect_packages(self._trees.list_files(self._trees.list_line()[place - 1].sha))
+        place = max(find_place(self.trees, start), 1)
+        return detect_packages(self.trees.list_files(self.trees.list_line()[place - 1].sha))
+
+    def find_base(self, name: str) -> str:
+        """Return the hash of a commit of the branch; empty for an empty name. Raises UsageError."""
+        place = find_place(self.trees, name) if name else 0
+        if name and not place:
+            raise UsageError(f"{quote_input(name)} is before the first commit of the clone: name a later one.")
+        return self.trees.list_line()[place - 1].sha if place else ""
+
+    def scan(self, tree: DownstreamTree, base: str = "") -> Profile:
+        """Return what a tree uses, linked to upstream at ``base``, or else at what it pins, or at the newest.
+
+        What was scanned and linked so before keeps its instant. Raises UsageError: there is no such commit.
+        """
+        line = self.trees.list_line()
+        if not line:
+            raise UsageError("The clone of upstream has no commits: give another one.")
+        newest = line[-1].sha
+        packages = tree.packages or self.detect_packages(base or newest)
+        own = () if tree.commit else tree.trees.list_line()
+        commit = own[-1].sha if own else tree.trees.find_commit(tree.commit)
+        key = " ".join((tree.name, commit, base or f"pin {newest}", *packages))
+        known = self.kept.profiles.load([key]) if self.kept else {}
+        if commit and key in known:
+            return known[key]
+        # a commit that is not there is refused by it
+        profile = scan_clone(
+            tree.trees, tree.name, commit or tree.commit, packages, tree.now, self._progress, self.kept
+        )
+        at = base or find_pin(profile, self.trees, {each.sha for each in line})[1] or newest
+        linked = self.link_profile(profile, at)
+        if self.kept and linked.files >= _LEAST_FILES:
+            self.kept.profiles.keep({key: linked})
+        return linked
 
     def link_profile(self, profile: Profile, commit: str) -> Profile:
         """Return a profile with the names under which upstream defines what it uses at a commit."""

@@ -6,15 +6,13 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from impact.checker.diagnostics import NOT_CHECKED
 from impact.clones.clone_range import HEAD, find_place, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
-from impact.clones.kept_readings import KeptReadings
 from impact.clones.line_checks import check_line, list_commits
-from impact.clones.tree_scan import ProgressCallback, find_pin, ignore_progress, read_tree, scan_clone
+from impact.clones.tree_scan import read_tree
 from impact.coverage import CoveredList
 from impact.errors import UsageError, attempt
 from impact.git.clone_trees import CloneTrees
@@ -23,7 +21,6 @@ from impact.history.reverts import select_standing
 from impact.profile.models import Profile, Use, UseKind
 from impact.profile.reasons import find_reasons
 from impact.profile.search import find_uses
-from impact.repository import Repository
 from impact.source.trees import BlobVersion, LineCommit
 from impact.touches.judgement import find_doubts, judge_commits
 from impact.touches.models import JudgedCommit
@@ -31,18 +28,6 @@ from impact.touches.profile_index import ProfileIndex
 
 # uses whose lines are looked at for why they stand there
 MAX_REASONS = 5_000
-# the linked profile of a smaller tree is made as quickly as it is read
-_LEAST_FILES = 100
-
-
-@dataclass(frozen=True, slots=True)
-class DownstreamTree:
-    """The tree of a clone at a commit, or at its newest one, with the packages of upstream that it builds on."""
-
-    trees: CloneTrees
-    name: str
-    commit: str = ""
-    packages: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +49,29 @@ class JudgedRange:
 
 
 class CommitJudge:
-    """Judge of commits of an upstream clone. What was read of large clones is kept. ``now`` is in UTC.
+    """Judge of commits of an upstream clone. What was read of large clones is kept.
 
     Each method raises UsageError for what is in none of the clones, and ImpactError if one can't be read.
     """
 
     def __init__(
-        self,
-        upstream: CloneTrees,
-        now: datetime,
-        progress: ProgressCallback = ignore_progress,
-        kept: KeptReadings | None = None,
-        repository: Repository | None = None,
-        team: CloneTrees | None = None,
-        until: float = math.inf,
+        self, reader: CloneUpgradeReader, team: CloneTrees | None = None, until: float = math.inf
     ) -> None:
         """Have a type checker judge beside the rules if there is ``team``, the clone of what is judged by.
 
         Its last check is over ``until``, by ``time.monotonic``.
         """
-        self.upstream, self._now, self._progress, self._kept = upstream, now, progress, kept
-        self._team, self._until = team, until
-        self._reader = CloneUpgradeReader(upstream, repository, progress, kept)
+        self.reader, self._team, self._until = reader, team, until
 
     def select_commits(self, names: Sequence[str], most: int | None = None) -> tuple[LineCommit, ...]:
         """Return commits of the branch, oldest first: those named, or those of a range BASE..TARGET after BASE."""
         if len(names) == 1 and ".." in names[0]:
             base, _, target = names[0].partition("..")
-            chosen = select_line(self.upstream, base, target or HEAD)
+            chosen = select_line(self.reader.trees, base, target or HEAD)
         else:
-            line = self.upstream.list_line()
+            line = self.reader.trees.list_line()
             known = {commit.sha: place for place, commit in enumerate(line, 1)}
-            places = {known.get(name) or find_place(self.upstream, name) for name in names}
+            places = {known.get(name) or find_place(self.reader.trees, name) for name in names}
             chosen = tuple(line[place - 1] for place in sorted(places) if place)
         if not chosen:
             raise UsageError(
@@ -105,56 +81,26 @@ class CommitJudge:
             raise UsageError(f"These are {len(chosen):,} commits, more than {most:,}: ask for them in parts.")
         return chosen
 
-    def find_base(self, name: str) -> str:
-        """Return the hash of a commit of the branch; empty for an empty name."""
-        return self.select_commits([name])[0].sha if name else ""
-
     def judge(
         self, line: Sequence[LineCommit], downstream: Callable[[str], Profile], base: str = ""
     ) -> JudgedRange:
         """Judge commits, oldest first, by the profile that ``downstream`` gives for ``base`` or the one before."""
-        base = self.find_base(base) or line[0].parent or line[0].sha
+        base = self.reader.find_base(base) or line[0].parent or line[0].sha
         profile = downstream(base)
-        merges, named = self._reader.read_merges(line)
+        merges, named = self.reader.read_merges(line)
         reverts = [each for each in select_standing(RevertIndex(named).reverts, named) if not each.is_partial]
-        contracts = self._reader.extract_contracts(merges)
+        contracts = self.reader.extract_contracts(merges)
         checked = NOT_CHECKED
-        index = ProfileIndex(profile)
+        index, upstream, kept = ProfileIndex(profile), self.reader.trees, self.reader.kept
         if self._team:
             files, doubts = read_tree(self._team, profile.commit), find_doubts(contracts, index)
             way = list_commits(merges)
             checked = check_line(
-                self.upstream, files, profile.packages, way, contracts, doubts, self._kept, until=self._until
+                upstream, files, profile.packages, way, contracts, doubts, kept, until=self._until
             )
         judged = judge_commits(index, contracts, reverts, checked)
         messages = {each.commit.sha: each.commit.message for each in merges}
         return JudgedRange(profile, base, judged, messages, checked.sentence)
-
-    def link_file(self, profile: Profile, base: str) -> Profile:
-        return self._reader.link_profile(profile, base) if base else profile
-
-    def scan(self, tree: DownstreamTree, base: str = "") -> Profile:
-        """Return what a tree uses, linked to upstream at ``base``, or else at what it pins, or at the newest."""
-        line = self.upstream.list_line()
-        if not line:
-            raise UsageError("The clone of upstream has no commits: give another one.")
-        newest = line[-1].sha
-        packages = tree.packages or self._reader.detect_packages(base or newest)
-        own = () if tree.commit else tree.trees.list_line()
-        commit = own[-1].sha if own else tree.trees.find_commit(tree.commit)
-        key = " ".join((tree.name, commit, base or f"pin {newest}", *packages))
-        known = self._kept.profiles.load([key]) if self._kept else {}
-        if commit and key in known:
-            return known[key]
-        # a commit that is not there is refused by it
-        profile = scan_clone(
-            tree.trees, tree.name, commit or tree.commit, packages, self._now, self._progress, self._kept
-        )
-        at = base or find_pin(profile, self.upstream, {each.sha for each in line})[1] or newest
-        linked = self._reader.link_profile(profile, at)
-        if self._kept and linked.files >= _LEAST_FILES:
-            self._kept.profiles.keep({key: linked})
-        return linked
 
 
 def select_uses(profile: Profile, kinds: Iterable[UseKind], text: str) -> CoveredList[Use]:

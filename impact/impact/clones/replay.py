@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from impact.checker.diagnostics import LEFT_OUT, Witness
-from impact.clones.commit_judge import CommitJudge, DownstreamTree
+from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
 from impact.clones.kept_readings import KeptReadings
 from impact.clones.line_changes import LineChanges
 from impact.clones.line_checks import check_line, list_commits
@@ -58,7 +58,7 @@ class Replay:
         *,
         has_checker: bool,
     ) -> None:
-        self._judge = CommitJudge(upstream, datetime.now(UTC), kept=kept)
+        self._reader = CloneUpgradeReader(upstream, kept=kept)
         self._upstream, self._downstream, self._kept = upstream, downstream, kept
         self._name, self._packages = name, tuple(packages)
         self._has_checker = has_checker
@@ -69,8 +69,8 @@ class Replay:
         window = task.window
         files = self._downstream.list_files(window.downstream)
         names = self._collect_imports(files)
-        tree = DownstreamTree(self._downstream, self._name, window.downstream, self._packages)
-        profile = self._judge.scan(tree, window.upstream)
+        tree = DownstreamTree(self._downstream, self._name, datetime.now(UTC), window.downstream, self._packages)
+        profile = self._reader.scan(tree, window.upstream)
         index = ProfileIndex(profile)
         changes = LineChanges(self._downstream, files, self._downstream.list_files(window.later))
         checked = LEFT_OUT
