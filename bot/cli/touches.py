@@ -40,7 +40,7 @@ from impact.clones.commit_judge import name_clone
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
 from impact.clones.line_checks import check_line
-from impact.clones.tree_scan import read_tree
+from impact.clones.tree_scan import read_modules
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.documents import describe_evaluation, describe_plan, describe_rows, describe_suspects
@@ -250,7 +250,7 @@ def upgrade_command(
         checked = NOT_CHECKED if has_checker else LEFT_OUT
         if has_checker and Path(profile_text).is_dir():
             with open_clone_trees(Path(profile_text)) as team:
-                files = read_tree(team, profile.commit)
+                files = read_modules(team, profile.commit)
                 checked = check_line(
                     trees, files, profile.packages, way.commits, way.contracts, {}, kept, processes=_CHECKS
                 )

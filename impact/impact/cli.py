@@ -23,7 +23,7 @@ from impact.clones.commit_judge import CommitJudge, explain_uses, name_clone, se
 from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
 from impact.clones.line_checks import check_line
-from impact.clones.tree_scan import ignore_progress, read_tree, scan_tree
+from impact.clones.tree_scan import ignore_progress, read_modules, scan_tree
 from impact.clones.upstream_line import select_dates
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
@@ -285,7 +285,7 @@ def print_upgrade(
         checked = NOT_CHECKED if has_checker else LEFT_OUT
         if side["downstream"] and has_checker:
             with open_clone_trees(side["downstream"]) as team:
-                files = read_tree(team, profile.commit)
+                files = read_modules(team, profile.commit)
                 checked = check_line(trees, files, profile.packages, way.commits, way.contracts, {}, kept)
     _print(documents.describe_plan(build_upgrade_plan(way, ProfileIndex(profile), checked)))
 

@@ -24,7 +24,7 @@ from bot.platform.store.tables import Table
 from impact.checker.diagnostics import CheckedMerges, CheckerError, Finding
 from impact.checker.program import VERSION, CheckerFailed
 from impact.clones.line_checks import check_line
-from impact.clones.tree_scan import read_tree
+from impact.clones.tree_scan import read_modules
 from impact.contract.models import MergeContract
 from impact.errors import ImpactError, attempt
 from impact.git.clone_trees import CloneTrees
@@ -238,7 +238,7 @@ def _check(
     if not places or (is_way and len(places) < len(ends)):
         return {}
     way = line[max(0, places[0] - (not is_way)) : places[-1] + 1]
-    files = list(read_tree(team, profile.commit))
+    files = list(read_modules(team, profile.commit))
     hashes, doubts = [each.sha for each in way], find_doubts(contracts, ProfileIndex(profile))
     until = deadlines.get_limit().end
     checked = attempt(

@@ -95,7 +95,7 @@ class Diagnostic:
 class Finding:
     """A use that fails only after a merge, as the checker says it. ``names`` are those that it speaks of.
 
-    ``lines`` are where the expressions begin that the use is a part of.
+    ``line`` is the one that it names; ``lines`` are where the expressions begin that the use is a part of.
     """
 
     kind: str
@@ -103,6 +103,7 @@ class Finding:
     message: str
     names: tuple[str, ...] = ()
     lines: frozenset[int] = frozenset()
+    line: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +214,10 @@ def list_new(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> list[
     return list(by_use.values())
 
 
-def name_use(diagnostic: Diagnostic) -> tuple[str, int, UseKind]:
+def name_use(failing: Diagnostic | Finding) -> tuple[str, int, UseKind]:
     """Return what stands for the use that fails, whatever is said of it."""
-    return diagnostic.path, diagnostic.line, KINDS[diagnostic.kind]
+    path = failing.path if isinstance(failing, Diagnostic) else failing.use.path
+    return path, failing.line, KINDS[failing.kind]
 
 
 def _identify(diagnostic: Diagnostic) -> tuple[str, int, str, str]:
@@ -301,7 +303,7 @@ def build_finding(diagnostic: Diagnostic, text: str) -> Finding:
     use = Use(kind, name, diagnostic.path, line, shown, is_test=is_test(diagnostic.path))
     message = truncate_text(collapse_lines(diagnostic.message), _MAX_MESSAGE)
     beginnings = frozenset((diagnostic.line, *(each.lineno for each in parts)))
-    return Finding(diagnostic.kind, use, message, names, beginnings)
+    return Finding(diagnostic.kind, use, message, names, beginnings, diagnostic.line)
 
 
 # of a file that is read for each of its findings

@@ -12,7 +12,7 @@ from impact.checker.diagnostics import NOT_CHECKED
 from impact.clones.clone_range import HEAD, find_place, select_line
 from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.line_checks import check_line, list_commits
-from impact.clones.tree_scan import read_tree
+from impact.clones.tree_scan import read_modules
 from impact.coverage import CoveredList
 from impact.errors import UsageError, attempt
 from impact.git.clone_trees import CloneTrees
@@ -93,7 +93,7 @@ class CommitJudge:
         checked = NOT_CHECKED
         index, upstream, kept = ProfileIndex(profile), self.reader.trees, self.reader.kept
         if self._team:
-            files, doubts = read_tree(self._team, profile.commit), find_doubts(contracts, index)
+            files, doubts = read_modules(self._team, profile.commit), find_doubts(contracts, index)
             way = list_commits(merges)
             checked = check_line(
                 upstream, files, profile.packages, way, contracts, doubts, kept, until=self._until

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from impact.checker.diagnostics import CHECK_VERSION, CheckedState, Diagnostic
+from impact.checker.diagnostics import CHECK_VERSION, CheckedState, Finding
 from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import MergeContract
 from impact.errors import READING_FAILED
@@ -38,7 +38,7 @@ _MAX_PROFILES = 100
 # some 100,000 bytes each of a whole tree, else hundreds; a line of a week has 50
 _MAX_STATES = 5_000
 # what began to fail with each commit of a line
-NewByCommit = dict[str, tuple[Diagnostic, ...]]
+NewByCommit = dict[str, tuple[Finding, ...]]
 # variables of one statement of SQLite
 _MAX_NAMES = 500
 _SECONDS = 5.0
@@ -73,7 +73,7 @@ class KeptReadings:
         )
         # which merge began it, contracts say
         self.checked_lines = KeptValues(
-            folder / f"checked-lines-{EXTRACTION_VERSION}-{check}", NewByCommit, lambda _: True
+            folder / f"checked-findings-{EXTRACTION_VERSION}-{check}", NewByCommit, lambda _: True
         )
 
     def __reduce__(self) -> tuple[type[KeptReadings], tuple[Path]]:

@@ -53,7 +53,7 @@ _MAX_NAME = 200
 _HARMLESS = frozenset({ChangeKind.ADDED, ChangeKind.BEHAVIOUR, ChangeKind.DEFAULT, ChangeKind.DEPRECATED})
 _SUBJECTS = PYTHON_CLASSES | {ContractClass.CONFIGURATION}
 # places of a line: what fails at the second and not so at the first, each with those that may have begun it
-_Span = tuple[int, int, list[tuple[Diagnostic, Sequence[int]]]]
+_Span = tuple[int, int, list[tuple[Finding, Sequence[int]]]]
 # merges that change a name with the same last part, for it to say something
 _MOST_SUSPECTS = 3
 _GETATTR = "__getattr__"
@@ -173,8 +173,7 @@ class CheckedStates:
         doubts: Mapping[str, Collection[Place]],
     ) -> CheckedMerges:
         """Return what fails at the last commit of a line and not at its first, or right after a doubted merge."""
-        net, paths = self._find_net(line, contracts), frozenset(self._texts)
-        findings = {commit: self._build_findings(each) for commit, each in net.items()}
+        findings, paths = self._find_net(line, contracts), frozenset(self._texts)
         steps = []
         for before, after in pairwise(line):
             told = {(each.use.path, at) for each in findings.get(after, ()) for at in each.lines}
@@ -186,9 +185,9 @@ class CheckedStates:
             if here is None:
                 continue
             looked[after] = doubted
-            known = set(map(name_use, net.get(after, ())))
-            if more := [each for each in here if name_use(each) not in known]:
-                findings[after] = (*findings.get(after, ()), *self._build_findings(more))
+            known = set(map(name_use, findings.get(after, ())))
+            if more := [self._build_finding(each) for each in here if name_use(each) not in known]:
+                findings[after] = (*findings.get(after, ()), *more)
         return CheckedMerges(findings, looked, paths, checks=len(self._checks))
 
     def _map(self, function: Callable[..., Value], arguments: Iterable[Sequence[Any]]) -> Iterator[Value]:
@@ -204,9 +203,9 @@ class CheckedStates:
         last = self._compare(line[0], line[-1], self._texts)
         if last is None:
             raise CheckerFailed("a file of upstream could be read at one end of the merges alone")
-        suspects, begun = _find_suspects(line, contracts), defaultdict[int, list[Diagnostic]](list)
-        every: list[tuple[Diagnostic, Sequence[int]]]
-        every = [(each, _list_steps(suspects, self._build_finding(each))) for each in last]
+        suspects, begun = _find_suspects(line, contracts), defaultdict[int, list[Finding]](list)
+        every: list[tuple[Finding, Sequence[int]]]
+        every = [(each, _list_steps(suspects, each)) for each in map(self._build_finding, last)]
         spans: list[_Span] = [(0, len(line) - 1, every)]
         while spans:
             parts = []
@@ -228,9 +227,9 @@ class CheckedStates:
         return net
 
     def _halve(
-        self, line: Sequence[str], low: int, high: int, new: Sequence[tuple[Diagnostic, Sequence[int]]]
+        self, line: Sequence[str], low: int, high: int, new: Sequence[tuple[Finding, Sequence[int]]]
     ) -> tuple[_Span, _Span]:
-        places, paths = sorted({at for _, steps in new for at in steps}), {each.path for each, _ in new}
+        places, paths = sorted({at for _, steps in new for at in steps}), {each.use.path for each, _ in new}
         # right before a step: what an earlier one broke may have been mended in between
         half = places[(len(places) + 1) // 2] - 1
         early, late = (
@@ -240,9 +239,6 @@ class CheckedStates:
         # it may fail in another way again
         rest = [part for part in new if name_use(part[0]) in late or name_use(part[0]) not in early]
         return (low, half, [part for part in new if name_use(part[0]) in early]), (half, high, rest)
-
-    def _build_findings(self, new: Iterable[Diagnostic]) -> tuple[Finding, ...]:
-        return tuple(map(self._build_finding, new))
 
     def _build_finding(self, new: Diagnostic) -> Finding:
         return build_finding(new, self._texts[new.path])

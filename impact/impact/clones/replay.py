@@ -12,7 +12,7 @@ from impact.clones.kept_readings import KeptReadings
 from impact.clones.line_changes import LineChanges
 from impact.clones.line_checks import check_line, list_commits
 from impact.clones.replay_cache import FileCache
-from impact.clones.tree_scan import read_tree
+from impact.clones.tree_scan import read_modules
 from impact.clones.upstream_line import CloneMerge
 from impact.clones.windows import ReplayWindow
 from impact.contract.models import MergeContract
@@ -75,7 +75,7 @@ class Replay:
         changes = LineChanges(self._downstream, files, self._downstream.list_files(window.later))
         checked = LEFT_OUT
         if self._has_checker:
-            team, doubts = read_tree(self._downstream, window.downstream), find_doubts(task.contracts, index)
+            team, doubts = read_modules(self._downstream, window.downstream), find_doubts(task.contracts, index)
             way = list_commits(task.merges)
             checked = check_line(self._upstream, team, self._packages, way, task.contracts, doubts, self._kept)
         cases = tuple(

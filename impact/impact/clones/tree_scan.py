@@ -144,9 +144,11 @@ def scan_clone(
     return build_profile(name, name, sha, now, packages, scans)
 
 
-def read_tree(trees: CloneTrees, commit: str) -> Iterator[SourceFile]:
-    """Yield the files of a clone at a commit, with texts or problems."""
-    return (trees.read_file(BlobVersion(path, blob)) for path, blob in trees.list_files(commit).items())
+def read_modules(trees: CloneTrees, commit: str) -> Iterator[SourceFile]:
+    """Yield the Python files of a clone at a commit, with texts or problems."""
+    for path, blob in trees.list_files(commit).items():
+        if path.endswith(".py"):
+            yield trees.read_file(BlobVersion(path, blob))
 
 
 def _scan_files(

@@ -434,4 +434,7 @@ def _join(holder: str, part: str) -> str:
 
 
 def _strip_generation(key: str) -> str:
+    # most names are at one thing alone, and a long way asks for them a hundred thousand times
+    if _GENERATION_MARK not in key:
+        return key
     return ".".join(part.partition(_GENERATION_MARK)[0] for part in key.split("."))

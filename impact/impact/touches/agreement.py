@@ -104,6 +104,9 @@ def list_alone(
     witness: Witness, touches: Iterable[Touch], contract: MergeContract, index: ProfileIndex
 ) -> Iterator[Touch]:
     """Yield what the checker alone says, with the change that it follows from; one for each effect."""
+    # of thousands of merges it says nothing
+    if not witness.findings:
+        return
     covered = {(use.path, use.line) for touch in touches for use in touch.uses}
     guarded = {(use.path, use.line) for use in index.profile.uses if use.is_guarded}
     groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)

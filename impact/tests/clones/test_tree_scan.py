@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
 from impact.clones.kept_readings import KeptReadings, KeptValues
 from impact.clones.tree_scan import TreeScan, scan_clone, scan_tree
 from impact.git.clone_trees import open_clone_trees
@@ -124,3 +125,28 @@ def test_a_clone_is_scanned_with_what_is_kept(engine: Path, tmp_path: Path) -> N
         )
     assert cold == warm == plain
     assert heard == [(2, 2)] * 3
+
+
+def test_a_linked_profile_is_kept_by_the_commits_of_both_trees(engine: Path, tmp_path: Path) -> None:
+    with building(tmp_path / "ours") as builder:
+        builder.commit("Begin (#1)", {f"part{number}.py": OURS.encode() for number in range(100)})
+        builder.commit("Go on (#2)", {"part0.py": b""})
+    first, newest = (git(engine, "rev-parse", name) for name in ("HEAD~1", "HEAD"))
+
+    def scan_at(base: str, commit: str, day: int) -> Profile:
+        """What the tree uses. ``day`` is when it is scanned."""
+        with open_clone_trees(engine) as upstream, open_clone_trees(tmp_path / "ours") as ours:
+            tree = DownstreamTree(ours, "ours", datetime(2026, 1, day, tzinfo=UTC), commit)
+            return CloneUpgradeReader(upstream, kept=KeptReadings(tmp_path / "kept")).scan(tree, base)
+
+    def count_overrides(profile: Profile) -> int:
+        return sum(use.kind is UseKind.OVERRIDE for use in profile.uses)
+
+    before = git(tmp_path / "ours", "rev-parse", "HEAD~1")
+    cold = scan_at(first, before, 1)
+    assert scan_at(first, before, 2) == cold
+    assert [count_overrides(scan_at(*at, 3)) for at in ((first, before), (newest, before), (first, ""))] == [
+        100,
+        0,
+        99,
+    ]
