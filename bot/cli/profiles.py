@@ -29,9 +29,7 @@ from impact.clones.kept_readings import find_kept_readings
 from impact.clones.tree_scan import scan_tree
 from impact.git.working_tree import read_working_tree
 from impact.profile.manual import MAX_BYTES, ManualFile, parse_manual
-from impact.profile.models import Profile
-from impact.profile.names import parse_profile_name
-from impact.profile.profile_json import NOT_A_PROFILE, dump_profile, parse_profile
+from impact.profile.models import NOT_A_PROFILE, Profile, dump_profile, parse_profile, parse_profile_name
 from impact.repository import Repository
 
 # a profile of vllm-ascend takes about 1 MB

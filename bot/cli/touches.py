@@ -48,9 +48,7 @@ from impact.evaluation.adaptations import parse_truth
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.git.working_tree import read_text
-from impact.profile.models import Profile
-from impact.profile.names import parse_profile_name
-from impact.profile.profile_json import parse_profile
+from impact.profile.models import Profile, parse_profile, parse_profile_name
 from impact.python.syntax import pause_collector
 from impact.repository import Repository
 from impact.source.trees import LineCommit

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
 from bot.dates import parse_time, parse_zone
 from bot.errors import UsageError
 from bot.usage import ModelPrice
-from impact.profile.names import parse_profile_name
+from impact.profile.models import parse_profile_name
 
 # workspaces and organisations, channels, users
 _SLACK_ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")

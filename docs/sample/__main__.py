@@ -22,11 +22,9 @@ from impact.clones.upstream_line import CloneMerge, read_upstream
 from impact.contract.models import ChangeKind, ContractChange, MergeContract, Migration
 from impact.git.clone_trees import CloneTrees
 from impact.profile.file_uses import scan_file
-from impact.profile.linking import link_profile
-from impact.profile.models import Profile
-from impact.profile.profile_json import dump_profile
+from impact.profile.linking import UpstreamIndex, link_profile
+from impact.profile.models import Profile, dump_profile
 from impact.profile.scan import build_profile
-from impact.profile.upstream import UpstreamIndex
 from impact.python.models import Signature
 from impact.repository import Repository
 from impact.source.models import SourceFile

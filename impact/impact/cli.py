@@ -33,8 +33,7 @@ from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import open_clone_trees
 from impact.git.working_tree import read_text, read_working_tree
 from impact.profile.manual import parse_manual
-from impact.profile.models import Profile, Use, UseKind
-from impact.profile.profile_json import dump_profile, parse_profile
+from impact.profile.models import Profile, Use, UseKind, dump_profile, parse_profile
 from impact.repository import Repository
 from impact.text.strings import escape_invisible
 from impact.touches.breakage.explanations import Kinship

@@ -19,10 +19,9 @@ from impact.history.merge_messages import sort_merges
 from impact.history.outcomes import find_outcomes
 from impact.history.revert_index import RevertIndex
 from impact.profile.file_uses import scan_file
-from impact.profile.linking import link_profile
+from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.models import DerivedClass, UseKind
 from impact.profile.scan import build_profile
-from impact.profile.upstream import UpstreamIndex
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile
 from impact.source.trees import TreeCommit

@@ -13,7 +13,7 @@ from bot.platform.commands import AllowedRepositories
 from bot.platform.git.folder import MirrorFolder
 from bot.platform.pulls.models import parse_reference
 from bot.settings import load_settings
-from impact.profile.names import parse_profile_name
+from impact.profile.models import parse_profile_name
 from impact.repository import GITHUB_WEB, Repository
 from tests.attacks.tables.repository_names import NAMES
 from tests.helpers.tables import check_rows

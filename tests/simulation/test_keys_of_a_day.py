@@ -45,8 +45,8 @@ from bot.usage import NO_PRICES, Usage
 from impact.contract.deprecations import DeprecationLedger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.releases import Release
-from impact.profile.file_uses import FileUses
 from impact.profile.models import Profile
+from impact.profile.plain_uses import FileUses
 from impact.python.models import ModuleOutline
 from impact.repository import Repository
 from impact.touches.models import TouchLevel

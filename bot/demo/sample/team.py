@@ -18,8 +18,7 @@ from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import put_subscription
 from bot.features.touches.contracts import keep_contract
 from bot.platform.store.due_queue import NextDigest
-from impact.profile.models import Profile
-from impact.profile.profile_json import parse_profile
+from impact.profile.models import Profile, parse_profile
 
 PROFILE_NAME = "satellite"
 PROFILE_FILE = "profile.json"

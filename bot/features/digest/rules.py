@@ -45,7 +45,7 @@ from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.history.revert_claims import RevertClaim
 from impact.history.reverts import Revert
-from impact.profile.moves import ProfileMove
+from impact.profile.models import ProfileMove
 from impact.repository import Repository
 from impact.text.strings import truncate_text
 from impact.touches.models import TouchReport

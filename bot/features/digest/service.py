@@ -54,7 +54,7 @@ from impact.contract.models import MergeContract
 from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert, expand_pairs
-from impact.profile.moves import ProfileMove
+from impact.profile.models import ProfileMove
 from impact.repository import Repository
 from impact.touches.models import TouchReport
 from impact.touches.profile_index import DeprecationStep

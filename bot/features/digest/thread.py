@@ -62,7 +62,7 @@ from bot.platform.slack.blocks import (
 from bot.platform.slack.messages import Post
 from impact.contract.breaking import Breakage
 from impact.contract.table import ContractTableRow
-from impact.profile.moves import MovedHit
+from impact.profile.models import MovedHit
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch
 

@@ -21,7 +21,7 @@ from bot.platform.commands import (
 )
 from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.pulls.models import Reference, ungroup_number
-from impact.profile.names import parse_profile_name
+from impact.profile.models import parse_profile_name
 from impact.repository import Repository
 from impact.text.strings import quote_input
 

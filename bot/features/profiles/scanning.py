@@ -24,12 +24,12 @@ from bot.platform.source.reading import update_mirror
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor
 from impact.coverage import UnreadFile
-from impact.profile.file_uses import SCAN_VERSION, FileUses, is_scanned, scan_file
-from impact.profile.linking import combine_links, link_profile
+from impact.profile.file_uses import SCAN_VERSION, is_scanned, scan_file
+from impact.profile.linking import UpstreamIndex, combine_links, link_profile
 from impact.profile.manual import apply_manual, parse_manual
 from impact.profile.models import Profile
+from impact.profile.plain_uses import FileUses
 from impact.profile.scan import build_profile, list_pinned_revisions
-from impact.profile.upstream import UpstreamIndex
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline

@@ -11,8 +11,7 @@ from bot.errors import UsageError
 from bot.features.merges.requests import DigestView
 from bot.platform.store.tables import Map, Table
 from impact.coverage import COMPLETE, Coverage, CoveredPart
-from impact.profile.models import Profile
-from impact.profile.moves import ProfileMove
+from impact.profile.models import Profile, ProfileMove
 from impact.repository import Repository
 from impact.text.strings import quote_input
 

@@ -33,7 +33,7 @@ from impact.coverage import Coverage as ReadCoverage
 from impact.coverage import CoveredList, CoveredPart
 from impact.history.reverts import WATCH_WINDOW
 from impact.profile.models import Profile, Use
-from impact.profile.search import find_uses as find_profile_uses
+from impact.profile.models import find_uses as find_profile_uses
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches
 

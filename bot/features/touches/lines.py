@@ -32,8 +32,7 @@ from impact.contract.models import ChangeKind, ContractChange, ContractClass, Me
 from impact.contract.table import ContractTableRow, select_told
 from impact.coverage import CoveredList
 from impact.history.outcomes import OutcomeKind
-from impact.profile.models import Use, UseKind
-from impact.profile.names import parse_profile_name
+from impact.profile.models import Use, UseKind, parse_profile_name
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import DeprecationStep, UsedDeprecation

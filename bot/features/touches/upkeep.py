@@ -11,8 +11,7 @@ from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.touches.contracts import list_kept_contracts
 from bot.features.touches.decisions import CLOSINGS, DECISIONS, HITS, close_hits
 from bot.platform.store.due_queue import ProfileRefresh
-from impact.profile.models import Profile
-from impact.profile.moves import ProfileMove
+from impact.profile.models import Profile, ProfileMove
 from impact.text.strings import quote_input
 from impact.touches.judgement import build_move, judge_both
 

@@ -22,9 +22,8 @@ from impact.history.merges import ClonedMerge
 from impact.history.outcomes import MergeOutcome, find_outcomes
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import Revert, list_reverted_numbers, select_standing
-from impact.profile.linking import link_profile
+from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.models import Profile
-from impact.profile.upstream import UpstreamIndex
 from impact.repository import Repository
 from impact.source.trees import LineCommit
 from impact.text.strings import quote_input

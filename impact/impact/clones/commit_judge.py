@@ -18,9 +18,8 @@ from impact.errors import UsageError, attempt
 from impact.git.clone_trees import CloneTrees
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import select_standing
-from impact.profile.models import Profile, Use, UseKind
+from impact.profile.models import Profile, Use, UseKind, find_uses
 from impact.profile.reasons import find_reasons
-from impact.profile.search import find_uses
 from impact.source.trees import BlobVersion, LineCommit
 from impact.touches.judgement import find_doubts, judge_commits
 from impact.touches.models import JudgedCommit

@@ -18,9 +18,10 @@ from impact.checker.diagnostics import CHECK_VERSION, CheckedState, Finding
 from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import MergeContract
 from impact.errors import READING_FAILED
-from impact.profile.file_uses import SCAN_VERSION, FileUses
+from impact.profile.file_uses import SCAN_VERSION
 from impact.profile.linking import LINK_VERSION
 from impact.profile.models import Profile
+from impact.profile.plain_uses import FileUses
 from impact.source.models import SourceProblem
 
 log = logging.getLogger(__name__)

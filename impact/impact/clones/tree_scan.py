@@ -14,12 +14,12 @@ from impact.clones.replay_cache import UpstreamTree
 from impact.errors import UsageError
 from impact.git.clone_trees import CloneTrees
 from impact.git.working_tree import find_head
-from impact.profile.file_uses import FileUses, is_scanned, scan_file
-from impact.profile.linking import link_profile
+from impact.profile.file_uses import is_scanned, scan_file
+from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.manual import ManualFile, apply_manual
 from impact.profile.models import PLAIN_KINDS, Profile, Use, UseKind
+from impact.profile.plain_uses import FileUses
 from impact.profile.scan import build_profile, list_pinned_revisions
-from impact.profile.upstream import UpstreamIndex
 from impact.source.models import SourceFile, SourceProblem
 from impact.source.revisions import is_tag
 from impact.source.trees import BlobVersion

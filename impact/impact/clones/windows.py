@@ -13,9 +13,8 @@ from impact.errors import UsageError
 from impact.evaluation.adaptations import read_rows
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.profile.scanned import FileText
-from impact.profile.scanners.pins import list_pins, read_revisions
-from impact.profile.scanners.text_scan import is_scanned_text
+from impact.profile.pins import list_pins, read_revisions
+from impact.profile.plain_uses import FileText, is_scanned_text
 from impact.source.revisions import find_hashes, is_tag
 from impact.source.trees import BlobVersion, LineCommit, TreeCommit
 

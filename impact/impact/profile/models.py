@@ -1,18 +1,30 @@
-"""A profile: every use of an upstream repository in a team's own tree, with its file and line."""
+"""A profile: every use of an upstream repository in a team's own tree; its name, its JSON, and a search in it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from functools import cache
 
-from impact.coverage import Coverage, CoveredPart, UnreadFile, explain_files, holds_text
-from impact.errors import READING_FAILED
+from pydantic import TypeAdapter
+
+from impact.coverage import Coverage, CoveredList, CoveredPart, UnreadFile, explain_files, holds_text
+from impact.errors import READING_FAILED, UsageError, attempt_all
 from impact.python.models import CallShape, Signature
+from impact.text.strings import quote_input
 
 # characters of a used line that are kept
 MAX_LINE_LENGTH = 200
+NOT_A_PROFILE = "That is not a profile: use a file that prdigest profile scan wrote."
+# of the JSON
+_VERSION = 1
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
+# characters of what somebody looks for: longer texts are in no name
+_MAX_QUERY = 300
 
 
 class UseKind(StrEnum):
@@ -138,3 +150,89 @@ class Profile:
         """Return the profile with more files unread, those with which a defect was met."""
         unread = dict.fromkeys((*self.unread, *(UnreadFile(path, READING_FAILED) for path in paths)))
         return replace(self, unread=tuple(unread))
+
+
+@dataclass(frozen=True, slots=True)
+class MovedHit:
+    """A merge that touches since a move, or no longer does, and the name that it changed."""
+
+    number: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileMove:
+    """A move of a profile to another commit, when the bot saw it (UTC), and what became of earlier merges."""
+
+    at: datetime
+    began: tuple[MovedHit, ...] = ()
+    ended: tuple[MovedHit, ...] = ()
+
+
+def parse_profile_name(text: str) -> str:
+    """Return the name of a profile in lower case. Raises UsageError for what is none."""
+    name = text.strip().lower()
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"{quote_input(text)} is not a name of a profile: use up to 40 letters, digits, dots and dashes."
+        )
+    return name
+
+
+def dump_profile(profile: Profile) -> str:
+    """Return a profile as JSON on one line, the same for equal ones. Fields with default values are left out."""
+    fields = _build_adapter().dump_python(profile, mode="json", exclude_defaults=True)
+    for each in fields.get("classes", {}).values():
+        each.update({name: sorted(each[name]) for name in ("members",) if name in each})
+    return json.dumps({"version": _VERSION, **fields})
+
+
+def parse_profile(text: str) -> Profile:
+    """Return the profile of a text. Raises UsageError if it is none that this version reads."""
+    try:
+        fields = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(NOT_A_PROFILE) from error
+    version = fields.pop("version", None) if isinstance(fields, dict) else None
+    if isinstance(version, int) and version > _VERSION:
+        raise UsageError("That profile is of another version of prdigest: scan the tree again.")
+    if version != _VERSION:
+        raise UsageError(NOT_A_PROFILE)
+    try:
+        return _build_adapter().validate_python(fields)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(NOT_A_PROFILE) from error
+
+
+@cache
+def _build_adapter() -> TypeAdapter[Profile]:
+    # it takes milliseconds to build: once, when it is first needed
+    return TypeAdapter(Profile)
+
+
+def find_uses(profile: Profile, text: str) -> CoveredList[Use]:
+    """Return uses of a name's last parts or in a path, in the tree's order, else those that contain the text."""
+    query = text.strip().strip("`/").removesuffix("()").casefold()[:_MAX_QUERY]
+
+    def search(uses: Sequence[Use]) -> tuple[Use, ...]:
+        exact = [use for use in uses if _is_named(use, query)]
+        matches = exact or [use for use in uses if any(query in each for each in _list_texts(use))]
+        return tuple(sorted(matches, key=lambda use: (use.path, use.line, use.name)))
+
+    uses, failed = attempt_all(search, profile.uses if query else (), lambda use: use.path)
+    return CoveredList(uses, profile.note_defects(use.path for use in failed).coverage)
+
+
+def _is_named(use: Use, query: str) -> bool:
+    """Return whether a use is of a name with these last parts, or in a file or folder of this path."""
+    path = use.path.casefold()
+    names = (use.name, *use.definitions)
+    return (
+        any(f".{name.casefold()}".endswith(f".{query}") for name in names)
+        or f"{path}/".startswith(f"{query}/")
+        or f"/{path}".endswith(f"/{query}")
+    )
+
+
+def _list_texts(use: Use) -> tuple[str, ...]:
+    return tuple(text.casefold() for text in (use.name, *use.definitions, use.path, use.owner))

@@ -13,7 +13,7 @@ from impact.contract.breaking import describe_other_kind
 from impact.contract.models import PYTHON_CLASSES, ContractChange, ContractClass, MergeContract
 from impact.contract.python.callers import get_called_name
 from impact.profile.models import Use, UseKind
-from impact.profile.names import is_telling_method
+from impact.profile.symbols import is_telling_method
 from impact.python.models import CallShape, ParameterKind, Signature
 from impact.python.signatures import (
     POSITIONAL,

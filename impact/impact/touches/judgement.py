@@ -15,8 +15,7 @@ from impact.contract.python.callers import get_called_name
 from impact.coverage import COMPLETE, Coverage, CoveredList, UnreadFile
 from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert
-from impact.profile.models import Profile, Use
-from impact.profile.moves import MovedHit, ProfileMove
+from impact.profile.models import MovedHit, Profile, ProfileMove, Use
 from impact.python.module_names import name_module
 from impact.text.strings import count_common, truncate_text
 from impact.touches.agreement import list_alone, list_doubts, weigh_touches

@@ -11,8 +11,8 @@ from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
 from impact.clones.kept_readings import KeptReadings, KeptValues
 from impact.clones.tree_scan import TreeScan, scan_clone, scan_tree
 from impact.git.clone_trees import open_clone_trees
-from impact.profile.file_uses import FileUses
 from impact.profile.models import Profile, UseKind
+from impact.profile.plain_uses import FileUses
 from impact.source.models import SourceFile, SourceProblem
 from impact.testing.checks import check_rows
 from impact.testing.clones import building, git, needs_git

@@ -31,9 +31,8 @@ from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions, MergeContract
 from impact.git.clone_trees import open_clone_trees
 from impact.profile.file_uses import scan_file
-from impact.profile.linking import link_profile
+from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.scan import build_profile
-from impact.profile.upstream import UpstreamIndex
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline

@@ -1,10 +1,9 @@
 import datetime as dt
 
 from impact.profile.file_uses import scan_file
-from impact.profile.linking import link_profile
+from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.models import Profile, Use, UseKind
 from impact.profile.scan import build_profile
-from impact.profile.upstream import UpstreamIndex
 from impact.python.models import ModuleOutline
 from impact.python.outline import build_outline
 

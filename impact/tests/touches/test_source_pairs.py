@@ -6,9 +6,8 @@ from textwrap import dedent
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions
 from impact.profile.file_uses import scan_file
-from impact.profile.linking import link_profile
+from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.scan import build_profile
-from impact.profile.upstream import UpstreamIndex
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile

@@ -3,7 +3,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from bot.cli import cli
-from impact.profile.profile_json import parse_profile
+from impact.profile.models import parse_profile
 from impact.testing.clones import building, git, needs_git
 
 

@@ -23,8 +23,7 @@ from impact.contract.deprecations import DeprecationState
 from impact.contract.models import ChangeKind, ContractClass
 from impact.coverage import UnreadFile
 from impact.history.outcomes import OutcomeKind
-from impact.profile.models import UseKind
-from impact.profile.moves import MovedHit, ProfileMove
+from impact.profile.models import MovedHit, ProfileMove, UseKind
 from impact.touches.models import MergeTouches, TouchLevel
 from impact.touches.profile_index import DeprecationStep
 from tests.features.digest.hostile_days import WORST, full_day

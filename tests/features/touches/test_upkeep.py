@@ -29,8 +29,7 @@ from bot.platform.pulls.models import Reference
 from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.coverage import UnreadFile
-from impact.profile.models import Profile, UseKind
-from impact.profile.moves import MovedHit, ProfileMove
+from impact.profile.models import MovedHit, Profile, ProfileMove, UseKind
 from impact.repository import Repository
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha

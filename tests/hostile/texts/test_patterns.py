@@ -19,7 +19,7 @@ import pytest
 import bot
 import handlers
 import impact
-from impact.profile.scanners.patterns import get_patterns
+from impact.profile.plain_uses import get_patterns
 
 pytestmark = pytest.mark.slow
 
@@ -50,7 +50,7 @@ def list_patterns() -> dict[re.Pattern[str], str]:
                     for pattern in unfold(value):
                         patterns.setdefault(pattern, f"{module.__name__}:{name}")
     for pattern in unfold(get_patterns(("up", "engine"))):
-        patterns.setdefault(pattern, "impact.profile.scanners.patterns:get_patterns")
+        patterns.setdefault(pattern, "impact.profile.plain_uses:get_patterns")
     return patterns
 
 

@@ -7,16 +7,13 @@ import re
 import tomllib
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 import yaml
 
-from impact.profile.scanned import FileText
+from impact.profile.plain_uses import MAX_LINE, FileText
 
-# characters; a line that is longer is of generated data
-MAX_LINE = 4_000
 # lines of a table or an entry of a lock file that belong to the package that it names
 _MAX_ENTRY = 60
 _REQUIREMENT = re.compile(
@@ -39,15 +36,9 @@ _VALUE = re.compile(
 _ENTRY_END = re.compile(r"^\s{0,40}(?:\[\[|-?\s{0,4}[\"']?(?:name|repository|newName)[\"']?\s{0,4}[:=])", re.A)
 
 
-@dataclass(frozen=True, slots=True)
-class _PinPatterns:
-    line: re.Pattern[str]
-    entry: re.Pattern[str]
-
-
 def list_pins(file: FileText) -> Iterator[tuple[str, int]]:
     """Yield the names of the packages that a file pins, with their lines, each name once a line."""
-    patterns = _get_patterns(file.packages)
+    pin, entry = _get_patterns(file.packages)
     is_list, is_code = _lists_requirements(file.path), file.path.endswith(".py")
     package, last = "", 0
     if name := _name_whole_pin(file):
@@ -55,12 +46,12 @@ def list_pins(file: FileText) -> Iterator[tuple[str, int]]:
     for number, line in enumerate(file.lines, 1):
         if len(line) > MAX_LINE or line.lstrip().startswith("#"):
             continue
-        begins = patterns.entry.search(line)
+        begins = entry.search(line)
         if begins:
             package, last = _choose_package(begins[0], file), number + _MAX_ENTRY
         elif number > last or _ENTRY_END.match(line):
             package = ""
-        match = patterns.line.search(line)
+        match = pin.search(line)
         names = [_choose_package(match[0], file)] if match else []
         for each in _REQUIREMENT.finditer(line) if is_list else ():
             # what is compared in code is no requirement
@@ -92,8 +83,8 @@ def _choose_package(text: str, file: FileText) -> str:
 
 
 @lru_cache(maxsize=16)
-def _get_patterns(packages: tuple[str, ...]) -> _PinPatterns:
-    """Return the patterns for some packages. All of them take linear time."""
+def _get_patterns(packages: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what finds pins of some packages, and entries of lists that name one. Both take linear time."""
     names = "|".join(re.escape(each).replace("_", "[-_]") for each in packages) or "(?!)"
     upper = "|".join(re.escape(each.upper()).replace("\\-", "_") for each in packages) or "(?!)"
     begin = r"(?<![\w./-])"
@@ -141,7 +132,7 @@ def _get_patterns(packages: tuple[str, ...]) -> _PinPatterns:
         rf"^\[[\w.-]{{1,80}}\.(?:{names})\]",
         rf"^\s{{0,40}}\"(?:{names})\"\s?:\s?\{{",
     )
-    return _PinPatterns(re.compile("|".join(forms), re.A), re.compile("|".join(entries), re.A))
+    return re.compile("|".join(forms), re.A), re.compile("|".join(entries), re.A)
 
 
 # --- what a pinning line names

@@ -1,1 +1,0 @@
-"""Scanners of files: what their text says of an upstream repository."""
