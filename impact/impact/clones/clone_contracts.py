@@ -28,7 +28,8 @@ from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import MergeContract
 from impact.contract.python.python_changes import OutlineReader
 from impact.contract.surfaces.comparison import FactsReader
-from impact.contract.surfaces.file_facts import FileFacts, read_file_facts
+from impact.contract.surfaces.facts import FileFacts
+from impact.contract.surfaces.file_facts import read_file_facts
 from impact.contract.table import CloneContract, CloneContracts
 from impact.errors import ImpactError, UsageError
 from impact.evaluation.window import EvaluationWindow

@@ -10,7 +10,7 @@ from impact.contract.breaking import describe_breakage, describe_default, descri
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.python.callers import get_called_name
 from impact.contract.surfaces.comparison import WITHOUT_EFFECT
-from impact.contract.surfaces.file_facts import is_dockerfile
+from impact.contract.surfaces.texts import is_dockerfile
 from impact.profile.models import DerivedClass, Use, UseKind
 from impact.touches.call_rules import (
     BREAKS,

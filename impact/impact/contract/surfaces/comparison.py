@@ -10,42 +10,32 @@ from difflib import SequenceMatcher
 from functools import partial
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions
-from impact.contract.surfaces.facts import Fact, read_schema, shorten_pair, show_default_change
+from impact.contract.python.snapshots import OutlineLoader
+from impact.contract.surfaces.facts import Fact, FileFacts, read_schema, shorten_pair, show_default
 from impact.contract.surfaces.fields import read_reference
-from impact.contract.surfaces.file_facts import (
-    FileFacts,
-    is_for_development,
-    is_outside,
-    join_files,
-    read_file_facts,
-)
-from impact.python.models import ModuleOutline
+from impact.contract.surfaces.file_facts import is_for_development, is_outside, join_files, read_file_facts
 from impact.python.module_names import name_module
 from impact.source.models import DiffSide, SourceFile
 
-OutlineLoader = Callable[[str], ModuleOutline | None]
 FactsReader = Callable[[SourceFile | None], FileFacts]
 # gives the path and the text of each line that has one of some names; None if the tree can't be read
 LineFinder = Callable[[Collection[str]], Sequence[tuple[str, str]] | None]
 # what any file may define or read
-_TREE_WIDE = frozenset(
-    (ContractClass.ENVIRONMENT, ContractClass.FLAG, ContractClass.METRIC, ContractClass.ENTRY_POINT)
-)
+_TREE_WIDE = {ContractClass.ENVIRONMENT, ContractClass.FLAG, ContractClass.METRIC, ContractClass.ENTRY_POINT}
 _MAX_LINE = 1_000
 # what is still accepted, as its help says
 WITHOUT_EFFECT = "(no longer has an effect)"
 _NO_EFFECT = re.compile(r"\bno (?:longer has an? |longer has any )?effect\b|\b(?:is|be) ignored\b", re.I)
 _FIELDS = frozenset((ContractClass.CONFIGURATION, ContractClass.API_FIELD, ContractClass.WIRE))
 _NEVER_RENAMED = frozenset((ContractClass.DEPENDENCY, ContractClass.ENDPOINT, ContractClass.OP))
-# names that are less alike are two things, even if they say the same of themselves
-_MIN_SIMILARITY = 0.5
-# without a description, only the names can tell
-_MIN_SIMILARITY_ALONE = 0.8
+# names that are less alike are two things, even if they say the same of themselves; or where they say nothing
+_MIN_SIMILARITY, _MIN_SIMILARITY_ALONE = 0.5, 0.8
 _MAX_CANDIDATES = 40
 _MAX_ANCESTORS = 50
 # where vLLM makes the flags of its engine: each field of the class is one, with the default of the field it names
 _FLAG_MODULE = "engine.arg_utils"
 _FLAG_OWNER = "EngineArgs."
+_UNSET = " unset by default"
 _DEFAULT = re.compile(r" = (?P<default>.{1,200})$")
 
 
@@ -86,7 +76,7 @@ def list_surface_changes(
             if (notice.subject, notice.name) not in seen:
                 seen.add((notice.subject, notice.name))
                 changes.append(_make_row(ChangeKind.DEPRECATED, None, PlacedFact(notice, after.path, pair)))
-    changes += _list_derived_flags(changes, load, {pair.path for pair in versions})
+    changes += [*_list_derived_flags(changes, load, {pair.path for pair in versions})]
     return tuple(sorted(changes, key=lambda change: (change.path, change.line, change.name, change.kind)))
 
 
@@ -111,7 +101,8 @@ def _compare_facts(
     gone = [
         item
         for item in removed.values()
-        if item.fact.owner not in lost and _is_removed(item.fact, *tables, is_tree_known=find is not None)
+        if item.fact.owner not in lost
+        and (find and item.fact.subject in _TREE_WIDE if item.fact.is_loose else _is_own(item.fact, *tables))
     ]
     kept = _list_kept({item.fact.name for item in gone if item.fact.subject in _TREE_WIDE}, find)
     gone = [item for item in gone if item.fact.name not in kept]
@@ -177,7 +168,9 @@ def _make_row(kind: ChangeKind, before: PlacedFact | None, after: PlacedFact | N
     """Return a change by what was said before and after; one of them is there at least."""
     sides = [each for each in (before, after) if each]
     fact, placed = sides[0].fact, sides[-1]
-    texts = [_describe(each.fact, kind) if each else "" for each in (before, after)]
+    texts = [each.fact.text if each else "" for each in (before, after)]
+    if kind is ChangeKind.DEFAULT and fact.subject is ContractClass.FLAG:
+        texts = [show_default(text, "", _UNSET) if text == fact.name else text for text in texts]
     if kind is ChangeKind.DEPRECATED and _NO_EFFECT.search(placed.fact.help):
         texts[1] = f"{texts[1]} {WITHOUT_EFFECT}"
     is_op = fact.subject is ContractClass.OP and kind is ChangeKind.SIGNATURE
@@ -197,11 +190,6 @@ def _make_row(kind: ChangeKind, before: PlacedFact | None, after: PlacedFact | N
     )
 
 
-def _describe(fact: Fact, kind: ChangeKind) -> str:
-    is_plain = fact.subject is ContractClass.FLAG and fact.text == fact.name
-    return show_default_change(fact.name, "") if is_plain and kind is ChangeKind.DEFAULT else fact.text
-
-
 # --- what is gone, and what is new
 
 
@@ -211,10 +199,6 @@ def _list_kept(names: set[str], find: LineFinder | None) -> set[str]:
     texts = [text[:_MAX_LINE] for path, text in lines if not is_outside(path)]
     patterns = {name: re.compile(rf"([\"'`]){re.escape(name)}\1|\$\{{?{re.escape(name)}\b") for name in names}
     return {name for name, pattern in patterns.items() if any(map(pattern.search, texts))}
-
-
-def _is_removed(fact: Fact, old: _Classes, new: _Classes, *, is_tree_known: bool) -> bool:
-    return (is_tree_known and fact.subject in _TREE_WIDE) if fact.is_loose else _is_own(fact, old, new)
 
 
 def _is_declared(fact: Fact, load: OutlineLoader) -> bool:
@@ -230,7 +214,7 @@ def _index_classes(files: Iterable[FileFacts]) -> _Classes:
     classes: dict[str, tuple[set[str], set[str]]] = {}
     for item in (item for file in files for item in file.classes):
         fields, bases = classes.setdefault(item.name, (set(), set()))
-        fields.update(field.name for field in item.fields)
+        fields.update(field.last_name for field in item.fields)
         bases.update(item.bases)
     return classes
 
@@ -294,27 +278,24 @@ def _is_renamed(old: Fact, new: Fact) -> bool:
 
 def _list_derived_flags(
     changes: Sequence[ContractChange], load: OutlineLoader, changed: Collection[str]
-) -> list[ContractChange]:
-    """Return the new defaults of flags that take them from a field, where their own module didn't change."""
-    rows = []
+) -> Iterator[ContractChange]:
+    """Yield the new defaults of flags that take them from a field, where their own module didn't change."""
     for row in changes:
         name = name_module(row.path)
-        package = name[0].split(".", 1)[0] if name else ""
-        module = f"{package}.{_FLAG_MODULE}"
+        module = f"{name[0].split('.', 1)[0]}.{_FLAG_MODULE}" if name else ""
         is_default = row.subject is ContractClass.CONFIGURATION and row.kind is ChangeKind.DEFAULT
         # where the module itself changed, its flags were compared
-        outline = (
-            load(module) if package and is_default and module.replace(".", "/") + ".py" not in changed else None
-        )
+        is_other = is_default and name and f"{module.replace('.', '/')}.py" not in changed
+        outline = load(module) if is_other else None
         for definition in outline.definitions.values() if outline else ():
             field = definition.name.removeprefix(_FLAG_OWNER)
             is_flag = field != definition.name and not field.startswith("_")
             if is_flag and read_reference(definition.value) == row.name:
                 flag = f"--{field.replace('_', '-')}"
-                texts = [show_default_change(flag, _read_default(each)) for each in (row.before, row.after)]
-                kind = ChangeKind.DEFAULT
-                rows.append(ContractChange(ContractClass.FLAG, kind, flag, texts[0], texts[1], row.path, row.line))
-    return rows
+                before, after = (
+                    show_default(flag, _read_default(each), _UNSET) for each in (row.before, row.after)
+                )
+                yield ContractChange(ContractClass.FLAG, row.kind, flag, before, after, row.path, row.line)
 
 
 def _read_default(text: str) -> str:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from impact.contract.deadlines import is_deprecation, read_deadline
 from impact.contract.models import ContractClass, Deadline
 from impact.python.models import Parameter, ParameterKind, Signature
 from impact.text.strings import collapse_lines, count_common
 
-# characters of a value that a reader sees
-MAX_TEXT_LENGTH = 160
-# characters of a value that are compared
-_MAX_KEPT_LENGTH = 4000
-# characters before the first difference of two long values
-_CONTEXT_LENGTH = 40
+# characters of a value that a reader sees, and of those before the first difference of two long values
+_MAX_SHOWN, _LEAD = 160, 40
+# characters of a value that are compared, and of a text about it
+_MAX_KEPT, _MAX_NOTE = 4_000, 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +44,38 @@ class Fact:
     is_deprecated: bool = False
     deadline: Deadline | None = None
 
+    @property
+    def last_name(self) -> str:
+        return self.name.rpartition(".")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldClass:
+    """A class with its own fields, the last parts of its bases' names, and the fields that nobody can set."""
+
+    name: str
+    bases: tuple[str, ...]
+    fields: tuple[Fact, ...] = ()
+    fixed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """The facts of a file. ``classes`` are those whose fields are among them; ``notices`` are deprecations.
+
+    ``flag_classes`` are those whose fields become flags. ``overrides`` has what code changes of such flags: by
+    field and argument, the texts of the values. A file that is broken in one version, and so not ``is_read``, says
+    nothing of what it stated.
+    """
+
+    path: str
+    facts: tuple[Fact, ...] = ()
+    classes: tuple[FieldClass, ...] = ()
+    notices: tuple[Fact, ...] = ()
+    flag_classes: frozenset[str] = frozenset()
+    overrides: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    is_read: bool = True
+
 
 def read_notice(fact: Fact, text: str, *, is_deprecated: bool = False) -> Fact:
     """Return a fact with what a text about it says of its end."""
@@ -52,43 +83,53 @@ def read_notice(fact: Fact, text: str, *, is_deprecated: bool = False) -> Fact:
     return replace(fact, is_deprecated=True, deadline=read_deadline(text)) if is_deprecated else fact
 
 
-def shorten_text(text: str) -> str:
-    """Put a text on one line; a reader sees the part of it that changed."""
-    return collapse_lines(text[:_MAX_KEPT_LENGTH])
-
-
-def shorten_pair(before: str, after: str) -> tuple[str, str]:
-    """Shorten two texts to ``MAX_TEXT_LENGTH`` characters each, so that their first difference stays."""
-    if max(len(before), len(after)) <= MAX_TEXT_LENGTH:
-        return before, after
-    same = count_common(before, after)
-    is_early = not before or not after or same < MAX_TEXT_LENGTH - _CONTEXT_LENGTH
-    start = 0 if is_early else same - _CONTEXT_LENGTH
-    return _cut(before, start), _cut(after, start)
-
-
-def _cut(text: str, start: int) -> str:
-    """Cut the middle of a text: its first word stays, then what begins at ``start``."""
-    head = f"{text[:_CONTEXT_LENGTH].split(' ', 1)[0]} … " if start else ""
-    room = MAX_TEXT_LENGTH - len(head)
-    rest = text[start:]
-    return f"{head}{rest}" if len(rest) <= room else f"{head}{rest[: room - 1].rstrip()}…"
-
-
-def show_default(name: str, default: str, unset: str = "") -> str:
-    """Return a name with its default as a line; ``unset`` follows the name where there is none."""
-    return shorten_text(f"{name} default {default}" if default else f"{name}{unset}")
-
-
-def show_default_change(name: str, default: str) -> str:
-    return show_default(name, default, " unset by default")
+def make_variable(name: str, line: int, default: str = "", note: str = "", *, is_loose: bool = False) -> Fact:
+    text = show_default(name, default, " unset by default")
+    return Fact(ContractClass.ENVIRONMENT, name, line, text, default, help=note, is_loose=is_loose)
 
 
 def make_op(name: str, line: int, schema: str) -> Fact:
     """Describe an op by what callers write and by its schema."""
     shape = " ".join(schema.split()).replace("( ", "(").replace(" )", ")").replace(" ,", ",")
     shape = re.sub(r",\s*", ", ", shape)
-    return Fact(ContractClass.OP, f"torch.ops.{name}", line, text=shorten_text(shape), shape=shape)
+    return Fact(ContractClass.OP, f"torch.ops.{name}", line, shorten_text(shape), shape=shape)
+
+
+def make_entry_point(group: str, name: str, target: str, line: int) -> Fact:
+    text = shorten_text(f"{group}: {name} = {target}")
+    return Fact(ContractClass.ENTRY_POINT, f"{group}:{name}", line, text, default=target)
+
+
+# --- texts
+
+
+def shorten_text(text: str) -> str:
+    """Put a text on one line; a reader sees the part of it that changed."""
+    return collapse_lines(text[:_MAX_KEPT])
+
+
+def shorten_note(text: str) -> str:
+    return " ".join(text[:_MAX_NOTE].split())
+
+
+def shorten_pair(before: str, after: str) -> tuple[str, str]:
+    """Shorten two texts for a reader, so that their first word and their first difference stay."""
+    if max(len(before), len(after)) <= _MAX_SHOWN:
+        return before, after
+    same = count_common(before, after)
+    is_early = not before or not after or same < _MAX_SHOWN - _LEAD
+    return _cut(before, 0 if is_early else same - _LEAD), _cut(after, 0 if is_early else same - _LEAD)
+
+
+def _cut(text: str, start: int) -> str:
+    head = f"{text[:_LEAD].split(' ', 1)[0]} … " if start else ""
+    rest, room = text[start:], _MAX_SHOWN - len(head)
+    return f"{head}{rest}" if len(rest) <= room else f"{head}{rest[: room - 1].rstrip()}…"
+
+
+def show_default(name: str, default: str, unset: str = "") -> str:
+    """Return a name with its default as a line; ``unset`` follows the name where there is none."""
+    return shorten_text(f"{name} default {default}" if default else f"{name}{unset}")
 
 
 def read_schema(shape: str) -> Signature | None:

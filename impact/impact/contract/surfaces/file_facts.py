@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
 
 from impact.contract.models import ContractClass
-from impact.contract.surfaces.endpoints import list_endpoints
-from impact.contract.surfaces.facts import Fact
-from impact.contract.surfaces.fields import FieldClass, list_field_classes, make_field_fact
-from impact.contract.surfaces.flags import (
-    FlagOverride,
+from impact.contract.surfaces.facts import Fact, FileFacts
+from impact.contract.surfaces.fields import (
+    list_field_classes,
     list_flag_classes,
     list_flag_overrides,
     list_flags,
@@ -22,25 +20,20 @@ from impact.contract.surfaces.flags import (
 )
 from impact.contract.surfaces.python_file import build_python_file
 from impact.contract.surfaces.registrations import (
+    list_endpoints,
     list_metrics,
     list_plugin_groups,
     list_python_ops,
+    list_python_variables,
     list_setup_entry_points,
+    list_warnings,
 )
 from impact.contract.surfaces.texts import (
-    list_cmake_facts,
-    list_cpp_ops,
-    list_cpp_variables,
-    list_dockerfile_facts,
-    list_messages,
-    list_project_dependencies,
-    list_project_entry_points,
+    is_requirements,
     list_requirements,
-    list_setup_cfg_entry_points,
     list_setup_dependencies,
-    parse_toml,
+    list_text_facts,
 )
-from impact.contract.surfaces.variables import list_python_variables, list_warnings
 from impact.python.module_names import is_python
 from impact.python.syntax import parse_source
 from impact.source.models import SourceFile
@@ -50,7 +43,6 @@ _OUTSIDE = frozenset(("tests", "test", ".buildkite", ".github"))
 _OUTSIDE_AT_TOP = frozenset(("benchmarks", "tools", "doc", "docs", "testing", "examples"))
 _DEVELOPMENT = frozenset(("test", "tests", "dev", "lint", "docs", "benchmarks", "examples"))
 _WORD = re.compile(r"[a-z0-9]+")
-_CPP = frozenset((".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".hip", ".mm"))
 # a file without any of these words states nothing that the surfaces look for
 # each is looked for on its own: a pattern that begins with plain text is found ten times as fast
 _HINT_WORDS = (
@@ -88,102 +80,45 @@ def is_outside(path: str) -> bool:
     return not _OUTSIDE.isdisjoint(folders) or not _OUTSIDE_AT_TOP.isdisjoint(folders[:1])
 
 
-def is_dockerfile(path: str) -> bool:
-    name = PurePosixPath(path).name
-    return name.startswith(("Dockerfile", "Containerfile")) or name.endswith((".Dockerfile", ".dockerfile"))
-
-
 def is_for_development(path: str) -> bool:
     """Return whether a list of requirements is one of tests, documentation or tools, by its path."""
     return not _DEVELOPMENT.isdisjoint(_WORD.findall(path.lower()))
-
-
-@dataclass(frozen=True, slots=True)
-class FileFacts:
-    """The facts of a file. ``classes`` are those whose fields are among them; ``notices`` are deprecations.
-
-    ``flag_classes`` are those whose fields become flags, and ``overrides`` what code changes of such flags.
-    """
-
-    path: str
-    facts: tuple[Fact, ...] = ()
-    classes: tuple[FieldClass, ...] = ()
-    notices: tuple[Fact, ...] = ()
-    flag_classes: frozenset[str] = frozenset()
-    overrides: Mapping[str, FlagOverride] = field(default_factory=dict)
-    # a file that is broken in one version says nothing of what it stated
-    is_read: bool = True
 
 
 def read_file_facts(file: SourceFile | None) -> FileFacts:
     """List what a version of a file states; it is empty where there is no file."""
     if file is None:
         return FileFacts("")
-    if file.problem is not None:
-        return FileFacts(file.path, is_read=False)
-    path = PurePosixPath(file.path)
-    is_listing = "requirements" in path.name or "constraints" in path.name or path.parent.name == "requirements"
-    if path.suffix in {".txt", ".in"} and is_listing:
-        return FileFacts(file.path, _make_local(list_requirements(file.text)))
-    if is_outside(file.path):
-        return FileFacts(file.path)
-    return _read_python(file) if is_python(file.path) else _read_other(file)
+    path = file.path
+    facts: Iterable[Fact] | None = None
+    if file.problem is None:
+        if is_requirements(path):
+            facts = list_requirements(file.text)
+        elif is_outside(path):
+            facts = ()
+        elif is_python(path):
+            return _read_python(path, file.text)
+        else:
+            facts = list_text_facts(path, file.text)
+    return FileFacts(path, is_read=False) if facts is None else FileFacts(path, tuple(facts))
 
 
-def _make_local(facts: Iterable[Fact]) -> tuple[Fact, ...]:
-    return tuple(replace(fact, is_local=True) for fact in facts)
-
-
-def _read_python(file: SourceFile) -> FileFacts:
-    text = file.text
-    is_sure = file.path.endswith("setup.py") or _CONFIGURATION_FILE.search(file.path)
-    if (
-        not is_sure
-        and not any(word in text for word in _HINT_WORDS)
-        and not any(each.search(text) for each in _HINTS)
-    ):
-        return FileFacts(file.path)
+def _read_python(path: str, text: str) -> FileFacts:
+    is_sure = path.endswith("setup.py") or _CONFIGURATION_FILE.search(path)
+    if not (is_sure or any(word in text for word in _HINT_WORDS) or any(each.search(text) for each in _HINTS)):
+        return FileFacts(path)
     tree = parse_source(text)
     if tree is None:
-        return FileFacts(file.path, is_read=False)
-    python = build_python_file(file.path, text, tree)
+        return FileFacts(path, is_read=False)
+    python = build_python_file(path, text, tree)
     classes = tuple(list_field_classes(python))
-    fields = [
-        make_field_fact(owner, field, place) for owner in classes for place, field in enumerate(owner.fields)
-    ]
+    fields = [field for owner in classes for field in owner.fields]
     facts = [*chain.from_iterable(read(python) for read in _PYTHON_READERS), *fields]
-    if PurePosixPath(file.path).name == "setup.py":
-        facts += [*list_setup_entry_points(python), *_make_local(list_setup_dependencies(python))]
-    return FileFacts(
-        file.path,
-        tuple(facts),
-        classes,
-        tuple(list_warnings(python, {fact.name.rpartition(".")[2]: fact for fact in fields})),
-        list_flag_classes(python),
-        list_flag_overrides(python),
-    )
-
-
-def _read_other(file: SourceFile) -> FileFacts:
-    path, text = PurePosixPath(file.path), file.text
-    facts: Iterable[Fact] = ()
-    if path.name == "pyproject.toml":
-        project = parse_toml(text)
-        if project is None:
-            return FileFacts(file.path, is_read=False)
-        dependencies = _make_local(list_project_dependencies(text, project))
-        facts = chain(dependencies, list_project_entry_points(text, project))
-    elif path.suffix in _CPP:
-        facts = chain(list_cpp_ops(file.path, text), list_cpp_variables(text))
-    elif is_dockerfile(file.path):
-        facts = _make_local(list_dockerfile_facts(text))
-    elif path.suffix == ".cmake" or path.name == "CMakeLists.txt":
-        facts = _make_local(list_cmake_facts(text))
-    elif path.suffix == ".proto":
-        facts = list_messages(text)
-    elif path.name == "setup.cfg":
-        facts = list_setup_cfg_entry_points(text)
-    return FileFacts(file.path, tuple(facts))
+    if PurePosixPath(path).name == "setup.py":
+        facts += [*list_setup_entry_points(python), *list_setup_dependencies(python)]
+    notices = tuple(list_warnings(python, {field.last_name: field for field in fields}))
+    flag_classes, overrides = list_flag_classes(python), list_flag_overrides(python)
+    return FileFacts(path, tuple(facts), classes, notices, flag_classes, overrides)
 
 
 def join_files(files: list[FileFacts]) -> list[FileFacts]:
@@ -201,9 +136,10 @@ def join_files(files: list[FileFacts]) -> list[FileFacts]:
 
 
 def _list_field_flags(file: FileFacts, owners: set[str]) -> Iterator[Fact]:
-    for member in chain.from_iterable(each.fields for each in file.classes if each.name in owners):
-        if member.is_settable:
-            yield from make_field_flags(member, file.overrides.get(member.name, FlagOverride()))
+    for owner in (each for each in file.classes if each.name in owners):
+        for field in owner.fields:
+            if field.last_name not in owner.fixed:
+                yield from make_field_flags(field, file.overrides.get(field.last_name, {}))
 
 
 def _resolve(fact: Fact, fields: dict[str, Fact]) -> Fact:
@@ -214,5 +150,4 @@ def _resolve(fact: Fact, fields: dict[str, Fact]) -> Fact:
         text = fact.text.replace(fact.default, source.default, 1)
         return replace(fact, default=source.default, text=text, is_default_known=True)
     default = "" if source.default == "None" else source.default
-    is_switch = "bool" in source.shape.split()
-    return replace(replace_default(fact, default, is_switch=is_switch), is_default_known=True)
+    return replace(replace_default(fact, default, is_switch="bool" in source.shape.split()), is_default_known=True)

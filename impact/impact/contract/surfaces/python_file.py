@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, TypeAlias, TypeVar
 
-from impact.contract.surfaces.facts import shorten_text
+from impact.contract.surfaces.facts import shorten_note, shorten_text
 from impact.python.code_reader import make_getter
 from impact.python.syntax import list_bound
 
@@ -95,7 +95,10 @@ def build_python_file(path: str, text: str, tree: ast.Module) -> PythonFile:
 
 def read_string(file: PythonFile, node: ast.AST | None) -> str | None:
     """Return the string that an expression stands for: a literal, or a constant of the file; None if unclear."""
-    node = resolve_name(file, node)
+    return read_literal(resolve_name(file, node))
+
+
+def read_literal(node: ast.AST | None) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
@@ -163,11 +166,7 @@ def read_comment(file: PythonFile, line: int) -> str:
             break
         comment.insert(0, text.lstrip("#").strip())
     _, mark, end = file.lines[line - 1].partition("  #") if 0 < line <= len(file.lines) else ("", "", "")
-    return shorten_long(" ".join([*comment, end.strip()] if mark else comment))
-
-
-def shorten_long(text: str) -> str:
-    return " ".join(text[:2000].split())
+    return shorten_note(" ".join([*comment, end.strip()] if mark else comment))
 
 
 # --- annotations and signatures as text
@@ -200,16 +199,15 @@ def show_signature(name: str, function: Function | None) -> str:
     """Return how a function is called, as a line; only the name if the function is unknown."""
     if function is None:
         return name
+    texts: tuple[list[str], list[str]] = [], []
+    for shown, parameters in zip(texts, list_parameters(function), strict=True):
+        for argument, default in parameters:
+            annotation = f": {show_annotation(argument.annotation)}" if argument.annotation else ""
+            value = f" = {show_expression(default)}" if default is not None else ""
+            shown.append(f"{argument.arg}{annotation}{value}")
+    positional, named = texts
     arguments = function.args
-    positional, named = (
-        [_show_parameter(*parameter) for parameter in group] for group in list_parameters(function)
-    )
     star = [f"*{arguments.vararg.arg}"] if arguments.vararg else ["*"] if named else []
     keywords = [f"**{arguments.kwarg.arg}"] if arguments.kwarg else []
     returns = f" -> {show_annotation(function.returns)}" if function.returns else ""
     return f"{name}({', '.join([*positional, *star, *named, *keywords])}){returns}"
-
-
-def _show_parameter(argument: ast.arg, default: ast.expr | None) -> str:
-    text = f"{argument.arg}: {show_annotation(argument.annotation)}" if argument.annotation else argument.arg
-    return f"{text} = {show_expression(default)}" if default is not None else text

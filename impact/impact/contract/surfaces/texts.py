@@ -7,14 +7,14 @@ import configparser
 import re
 import tomllib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import TypeAlias
+from typing import Any
 
 from impact.contract.models import ContractClass
-from impact.contract.surfaces.facts import Fact, make_op, shorten_text, show_default_change
+from impact.contract.surfaces.facts import Fact, make_entry_point, make_op, make_variable, shorten_text
 from impact.contract.surfaces.python_file import (
     PythonFile,
     find_argument,
@@ -22,39 +22,44 @@ from impact.contract.surfaces.python_file import (
     read_string,
     resolve_name,
 )
-from impact.contract.surfaces.registrations import OP_NAME, make_entry_point
+from impact.contract.surfaces.registrations import OP_NAME
 
-# --- TOML, whose parser keeps no lines
-
-Table: TypeAlias = dict[str, object]
-# characters in which lines are looked for: each search reads all of them
-_MAX_SEARCHED = 20_000
-# dots in one line: the parser takes the square of the parts of a key
-_MAX_DOTS = 1_000
+# dots in one line of TOML, and characters of it in which lines are looked for: each search reads all of them
+_MAX_DOTS, _MAX_SEARCHED = 1_000, 20_000
+_CPP = frozenset((".cpp", ".cc", ".cxx", ".cu", ".cuh", ".h", ".hpp", ".hip", ".mm"))
 
 
-def parse_toml(text: str) -> Table | None:
-    """Return a TOML file as a table; None if it is none, or has a line with very many dots."""
-    if any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
-        return None
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError):
-        return None
+def is_requirements(path: str) -> bool:
+    place = PurePosixPath(path)
+    is_listing = "requirements" in place.name or "constraints" in place.name or place.parent.name == "requirements"
+    return place.suffix in {".txt", ".in"} and is_listing
 
 
-def _read_table(table: Table, *keys: str) -> Table:
-    """Return a table within a table; an empty one if it is missing or something else."""
-    for key in keys:
-        inner = table.get(key)
-        table = inner if isinstance(inner, dict) else {}
-    return table
+def is_dockerfile(path: str) -> bool:
+    name = PurePosixPath(path).name
+    return name.startswith(("Dockerfile", "Containerfile")) or name.endswith((".Dockerfile", ".dockerfile"))
 
 
-def _find_line(text: str, *words: str) -> int:
-    """Return the first line with all the words, or 1."""
-    lines = enumerate(text[:_MAX_SEARCHED].split("\n"), 1)
-    return next((number for number, line in lines if all(word in line for word in words)), 1)
+def list_text_facts(path: str, text: str) -> Iterable[Fact] | None:
+    """Return what a file states that is no Python and no list of requirements; None if it can't be parsed."""
+    place = PurePosixPath(path)
+    if place.name == "pyproject.toml":
+        # the parser takes the square of the parts of a key
+        if any(line.count(".") > _MAX_DOTS for line in text.split("\n")):
+            return None
+        try:
+            return _list_project_facts(text, tomllib.loads(text))
+        except (ValueError, RecursionError):
+            return None
+    if place.suffix in _CPP:
+        return chain(_list_cpp_ops(path, text), _list_cpp_variables(text))
+    if is_dockerfile(path):
+        return _list_dockerfile_facts(text)
+    if place.suffix == ".cmake" or place.name == "CMakeLists.txt":
+        return _list_cmake_facts(text)
+    if place.suffix == ".proto":
+        return _list_messages(text)
+    return _list_setup_cfg_entry_points(text) if place.name == "setup.cfg" else ()
 
 
 # --- dependencies
@@ -69,8 +74,7 @@ _EGG = re.compile(r"#egg=([A-Za-z0-9._-]{1,100})", re.A)
 
 
 def list_requirements(text: str) -> Iterator[Fact]:
-    for number, line in enumerate(text.split("\n"), 1):
-        yield from _list_requirement(line, number)
+    return chain.from_iterable(_list_requirement(line, number) for number, line in enumerate(text.split("\n"), 1))
 
 
 def _list_requirement(line: str, number: int) -> Iterator[Fact]:
@@ -104,22 +108,11 @@ def _normalize(rest: str) -> str:
 
 def _make_dependency(name: str, constraint: str, line: int) -> Fact:
     name = _SEPARATORS.sub("-", name).lower()
-    text = shorten_text(f"{name}{constraint}")
-    return Fact(ContractClass.DEPENDENCY, name, line, text, default=constraint)
+    return _make_pin(name, line, shorten_text(f"{name}{constraint}"), constraint)
 
 
-def list_project_dependencies(text: str, project: Table) -> Iterator[Fact]:
-    """Yield the dependencies of a ``pyproject.toml``, and the versions of Python that it runs on."""
-    table = _read_table(project, "project")
-    python = table.get("requires-python")
-    if isinstance(python, str):
-        yield _make_dependency("python", python, _find_line(text, "requires-python"))
-    groups = [table.get("dependencies"), _read_table(project, "build-system").get("requires")]
-    groups += _read_table(table, "optional-dependencies").values()
-    groups += _read_table(project, "dependency-groups").values()
-    for item in chain.from_iterable(group for group in groups if isinstance(group, list)):
-        if isinstance(item, str):
-            yield from (replace(fact, line=_find_line(text, item)) for fact in _list_requirement(item, 1))
+def _make_pin(name: str, line: int, text: str, version: str) -> Fact:
+    return Fact(ContractClass.DEPENDENCY, name, line, text, version, is_local=True)
 
 
 def list_setup_dependencies(file: PythonFile) -> Iterator[Fact]:
@@ -136,11 +129,21 @@ def list_setup_dependencies(file: PythonFile) -> Iterator[Fact]:
                 yield from _list_requirement(read_string(file, item) or "", item.lineno)
 
 
-# --- entry points
+# --- pyproject.toml and setup.cfg
 
 
-def list_project_entry_points(text: str, project: Table) -> Iterator[Fact]:
+def _list_project_facts(text: str, project: dict[str, Any]) -> Iterator[Fact]:
+    """Yield the dependencies of a project, the versions of Python that it runs on, and its entry points."""
     table = _read_table(project, "project")
+    python = table.get("requires-python")
+    if isinstance(python, str):
+        yield _make_dependency("python", python, _find_line(text, "requires-python"))
+    lists = [table.get("dependencies"), _read_table(project, "build-system").get("requires")]
+    lists += _read_table(table, "optional-dependencies").values()
+    lists += _read_table(project, "dependency-groups").values()
+    for item in chain.from_iterable(each for each in lists if isinstance(each, list)):
+        if isinstance(item, str):
+            yield from (replace(fact, line=_find_line(text, item)) for fact in _list_requirement(item, 1))
     plugins = _read_table(table, "entry-points")
     groups = {"console_scripts": _read_table(table, "scripts"), "gui_scripts": _read_table(table, "gui-scripts")}
     groups |= {name: _read_table(plugins, name) for name in plugins}
@@ -150,7 +153,19 @@ def list_project_entry_points(text: str, project: Table) -> Iterator[Fact]:
                 yield make_entry_point(group, name, target, _find_line(text, name, target))
 
 
-def list_setup_cfg_entry_points(text: str) -> Iterator[Fact]:
+def _read_table(table: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a table within a table; an empty one if it is missing or something else."""
+    inner = table.get(key)
+    return inner if isinstance(inner, dict) else {}
+
+
+def _find_line(text: str, *words: str) -> int:
+    """Return the first line with all the words, or 1: the parser keeps none."""
+    lines = enumerate(text[:_MAX_SEARCHED].split("\n"), 1)
+    return next((number for number, line in lines if all(word in line for word in words)), 1)
+
+
+def _list_setup_cfg_entry_points(text: str) -> Iterator[Fact]:
     parser = configparser.RawConfigParser(strict=False, delimiters=("=",))
     try:
         parser.read_string(text)
@@ -186,13 +201,13 @@ _TAG = re.compile(r"\bGIT_TAG\s+\"?([^\s\")]{1,200})", re.A)
 _CMAKE_COMMENT = re.compile(r"#[^\n]*")
 
 
-def list_dockerfile_facts(text: str) -> Iterator[Fact]:
+def _list_dockerfile_facts(text: str) -> Iterator[Fact]:
     """Yield the arguments and variables of a Dockerfile, its base images, and what it installs at a version."""
     bare: dict[str, int] = {}
     valued: set[str] = set()
     for line, instruction in _join_lines(text):
-        word, _, rest = instruction.partition(" ")
-        word, rest = word.upper(), rest.strip()
+        word, _, rest = map(str.strip, instruction.partition(" "))
+        word = word.upper()
         if word in {"ARG", "ENV"}:
             facts = list(_read_variables(word, rest, line))
             yield from facts
@@ -205,14 +220,14 @@ def list_dockerfile_facts(text: str) -> Iterator[Fact]:
             name, mark, tag = image.rpartition(":")
             # a stage or an argument is described where it is defined
             if mark and "$" not in image:
-                yield Fact(ContractClass.DEPENDENCY, name, line, image[:200], default=tag)
+                yield _make_pin(name, line, image[:200], tag)
         elif word == "RUN" and "install" in rest:
             for match in _PINNED.finditer(rest):
                 yield from _list_requirement(match[0].strip("\"'"), line)
     # an argument without a value is declared again in each stage that uses it
     for name, line in bare.items():
         if name not in valued:
-            yield Fact(ContractClass.ENVIRONMENT, name, line, show_default_change(name, ""))
+            yield replace(make_variable(name, line), is_local=True)
 
 
 def _join_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -233,20 +248,18 @@ def _join_lines(text: str) -> Iterator[tuple[int, str]]:
 
 def _read_variables(word: str, rest: str, line: int) -> Iterator[Fact]:
     first, _, value = rest.partition(" ")
-    pairs = [(match[1], match[2]) for match in _ASSIGNMENT.finditer(rest)]
-    if word == "ENV" and "=" not in first:
-        pairs = [(first, value.strip())]
-    for name, written in pairs:
+    is_plain = word == "ENV" and "=" not in first
+    for name, written in [(first, value.strip())] if is_plain else _ASSIGNMENT.findall(rest):
         plain = written.strip("\"'")
         if plain in {f"${name}", f"${{{name}}}"}:
             continue
         if _VERSION_NAME.search(name) and plain:
-            yield Fact(ContractClass.DEPENDENCY, name, line, f"{name}={plain}"[:200], default=plain)
+            yield _make_pin(name, line, f"{name}={plain}"[:200], plain)
         elif name not in _PATHS:
-            yield Fact(ContractClass.ENVIRONMENT, name, line, show_default_change(name, plain), default=plain)
+            yield replace(make_variable(name, line, plain), is_local=True)
 
 
-def list_cmake_facts(text: str) -> Iterator[Fact]:
+def _list_cmake_facts(text: str) -> Iterator[Fact]:
     """Yield the versions that a CMake file sets and the commits of the projects that it builds in."""
     clean = _CMAKE_COMMENT.sub("", text)
     starts = _list_starts(clean)
@@ -254,7 +267,7 @@ def list_cmake_facts(text: str) -> Iterator[Fact]:
         name, value = match["name"], match["value"]
         if _VERSION_NAME.search(name) and "$" not in value:
             line = bisect_right(starts, match.start())
-            yield Fact(ContractClass.DEPENDENCY, name, line, f"{name} {value}", default=value)
+            yield _make_pin(name, line, f"{name} {value}", value)
     for match in _DECLARE.finditer(clean):
         tag = _TAG.search(clean, *match.span("body"))
         if tag and "$" not in tag[1]:
@@ -287,12 +300,7 @@ _FOREIGN = frozenset(
 _MAX_SCHEMA_PIECES = 200
 
 
-def _strip_comments(text: str) -> str:
-    """Replace comments by blanks, so that offsets and line numbers stay; what is in strings stays."""
-    return _TOKEN.sub(lambda match: _NOT_BREAK.sub(" ", match[0]) if match[0][0] == "/" else match[0], text)
-
-
-def list_cpp_ops(path: str, text: str) -> Iterator[Fact]:
+def _list_cpp_ops(path: str, text: str) -> Iterator[Fact]:
     """Yield the ops that ``TORCH_LIBRARY`` blocks define, by the namespace of the block."""
     if "TORCH_LIBRARY" not in text:
         return
@@ -307,7 +315,11 @@ def list_cpp_ops(path: str, text: str) -> Iterator[Fact]:
         library = block["rest"].rsplit(",", 1)[-1].strip() if block and block["kind"] != "_IMPL" else ""
         if block is None or library != match["library"]:
             continue
-        schema = _join_literals(clean, match.end())
+        pieces, end = list[str](), match.end()
+        while len(pieces) < _MAX_SCHEMA_PIECES and (piece := _LITERAL.match(clean, end)):
+            pieces.append(piece[1])
+            end = piece.end()
+        schema = "".join(pieces)
         if name := OP_NAME.match(schema):
             line = bisect_right(starts, match.start())
             fact = make_op(f"{_name_space(path, block['space'])}.{name[1]}", line, schema)
@@ -325,21 +337,17 @@ def _name_space(path: str, written: str) -> str:
     return f"{f'_{folders[-1]}_C' if is_own else '_C'}{suffix}"
 
 
-def _join_literals(text: str, start: int) -> str:
-    pieces: list[str] = []
-    while len(pieces) < _MAX_SCHEMA_PIECES and (match := _LITERAL.match(text, start)):
-        pieces.append(match[1])
-        start = match.end()
-    return "".join(pieces)
-
-
-def list_cpp_variables(text: str) -> Iterator[Fact]:
+def _list_cpp_variables(text: str) -> Iterator[Fact]:
     for number, line in enumerate(text.split("\n"), 1):
         if "getenv" in line and not line.lstrip().startswith("//"):
             for name in _CPP_READ.findall(line[:1000]):
                 if name.split("_", 1)[0] not in _FOREIGN:
-                    text_of = show_default_change(name, "")
-                    yield Fact(ContractClass.ENVIRONMENT, name, number, text_of, is_loose=True)
+                    yield make_variable(name, number, is_loose=True)
+
+
+def _strip_comments(text: str) -> str:
+    """Replace comments by blanks, so that offsets and line numbers stay; what is in strings stays."""
+    return _TOKEN.sub(lambda match: _NOT_BREAK.sub(" ", match[0]) if match[0][0] == "/" else match[0], text)
 
 
 # --- protobuf
@@ -356,7 +364,7 @@ _END = re.compile(r"([{};])")
 _DEPRECATED = re.compile(r"\bdeprecated\s*=\s*true\b")
 
 
-def list_messages(text: str) -> Iterator[Fact]:
+def _list_messages(text: str) -> Iterator[Fact]:
     """Yield the fields of messages with their numbers, the values of enums and the calls of services."""
     stack: list[tuple[str, str]] = []
     line = 1
