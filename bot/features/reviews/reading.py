@@ -41,7 +41,7 @@ from impact.source.models import DiffSide, SourceFile
 
 log = logging.getLogger(__name__)
 
-REVIEW_VERSION = "review.v2"
+REVIEW_VERSION = "review.v3"
 # the last forty seconds are for the report
 REVIEW_LIMITS = AgentLimits(
     rounds=4,
@@ -57,7 +57,7 @@ MAX_FILE_REQUESTS = 3  # to GitHub for files of one review, besides those of its
 MAX_DIFF_TOKENS = 15_000
 # a usual review, in tokens: instructions, description and tools; results of tools; calls, thinking and report. The
 # functions around a change make a diff up to 2.5 times as long (docs/decisions/0007-whole-functions.md)
-_INSTRUCTION_TOKENS, _RESULT_TOKENS, _OUTPUT_TOKENS = 2_000, 3_500, 2_500
+_INSTRUCTION_TOKENS, _RESULT_TOKENS, _OUTPUT_TOKENS = 2_500, 3_500, 2_500
 _CONTEXT_FACTOR, _CHARACTERS_PER_TOKEN = 2.5, 4
 _READING_SHARE = 0.6  # of what is set aside for a review
 
@@ -196,14 +196,16 @@ class Reviewer:
         prepared = prepare_questions(pull, code, known, classes, self.clock)
         looked_up = describe_surroundings(pull, change, neighbors)
         text = "\n\n".join(filter(None, [format_change(pull, change.diff, looked_up), prepared.text]))
-        answer = self._ask(tools, text, cost)
+        answer, results = self._ask(tools, text, cost)
         shown = list_prompt_excerpts(pull, change.diff.text, change.sources)
-        return ReviewResult(
-            build_review(answer, pull, [*shown, *prepared.excerpts, *source.excerpts], text), answer.recognised
-        )
+        excerpts = [*shown, *prepared.excerpts, *source.excerpts]
+        return ReviewResult(build_review(answer, pull, excerpts, text, results), answer.recognised)
 
-    def _ask(self, tools: Tools, change: str, cost: ReviewCost) -> ReviewAnswer:
-        """Return the report on a change. One that is no report is asked for again, once. Raises ModelError."""
+    def _ask(self, tools: Tools, change: str, cost: ReviewCost) -> tuple[ReviewAnswer, str]:
+        """Return the report on a change, and what the tools showed.
+
+        One that is no report is asked for again, once. Raises ModelError.
+        """
         limits = self.limits
         chat = Chat(
             model=self.model,
@@ -235,7 +237,8 @@ class Reviewer:
             answer = _ask_for_report(loop)
         if answer is None:
             raise ModelAnswerInvalid("the model's report was not usable")
-        return answer
+        parts = (part for turn in loop.chat.turns[1:] for part in turn.parts)
+        return answer, "\n".join(part.text for part in parts if isinstance(part, ToolResult))
 
 
 def _ask_for_report(loop: AgentLoop) -> ReviewAnswer | None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import StrEnum
@@ -27,6 +28,11 @@ MAX_SUSPICIONS = 12  # the prompt asks for six; more would be read by nobody
 # a longer quote is no single line; paths of git end at 4,096 bytes on common systems
 MAX_QUOTE_LENGTH, MAX_PATH_LENGTH, MAX_LINE_NUMBER = 400, 1_000, 1_000_000_000
 _NUMBER = re.compile(r"#(\d{1,9})\b")
+# names in backticks; without them, what no prose has
+_NAME = re.compile(r"`(?P<quoted>[^`]+)`|(?P<bare>--[\w-]+|\w+_\w+)")
+_WORD = re.compile(r"\w{3,}")
+
+log = logging.getLogger(__name__)
 
 
 class SuspicionStatus(StrEnum):
@@ -35,12 +41,26 @@ class SuspicionStatus(StrEnum):
     POSSIBLE = "possible"
 
 
-class SuspicionAdvice(StrEnum):
-    ADAPT = "adapt"
-    AVOID = "avoid"
-    WAIT = "wait"
-    WATCH = "watch"
-    IGNORE = "ignore"
+class Harm(StrEnum):
+    CRASH = "crash"
+    WRONG_OUTPUT = "wrong_output"
+    HANG_OR_LEAK = "hang_or_leak"
+    SLOW = "slow"
+    SECURITY = "security"
+    LOST_COMPATIBILITY = "lost_compatibility"
+    NONE = "none"
+
+
+_SILENT_HARMS = {Harm.WRONG_OUTPUT, Harm.SECURITY}
+
+
+class Exposure(StrEnum):
+    """Who meets what makes it fail, by the model's own words."""
+
+    MANY = "many"
+    SOME = "some"
+    FEW = "few"
+    NOBODY = "nobody"
 
 
 class Recognition(StrEnum):
@@ -74,14 +94,17 @@ class SuspicionAnswer(AnswerShape):
 
     consequence: Sentence
     trigger: Sentence
+    reached_by: Sentence = ""
     affected: Annotated[str, SafeLine, limit_length(160)] = ""
+    harm: Harm
+    exposure: Exposure
     path: Annotated[str, StringConstraints(strip_whitespace=True), limit_length(MAX_PATH_LENGTH)] = ""
     quote: Annotated[str, AfterValidator(redact_text), limit_length(MAX_QUOTE_LENGTH)] = ""
     line: Annotated[int, AfterValidator(_limit_number)] = 0
     side: QuoteSide = QuoteSide.ADDED
     status: SuspicionStatus
     certainty: Certainty
-    advice: SuspicionAdvice
+    advice: FindingAdvice
     wait_for: Annotated[int, AfterValidator(_limit_number)] = 0
 
 
@@ -96,26 +119,42 @@ class ReviewAnswer(AnswerShape):
 
 
 def build_review(
-    answer: ReviewAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt], change: str = ""
+    answer: ReviewAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt], change: str, results: str
 ) -> BugReview:
     """Build the review of a report: findings with proof, the most certain first; what was refuted is counted.
 
     What hardly concerns anybody is dropped. Who waits for a pull request waits for one that the text of the
-    ``change`` names.
+    ``change`` names. ``results`` are what the model was shown besides it.
     """
     # a finding is confirmed only if code finds its quote in the lines that were shown
     complete = [each for each in answer.suspicions if each.consequence and each.trigger]
     standing = [each for each in complete if each.status is not SuspicionStatus.REFUTED]
     named = {int(number) for number in _NUMBER.findall(change)} - {pull.number}
-    telling = (each for each in standing if each.advice is not SuspicionAdvice.IGNORE)
+    known = frozenset(_WORD.findall(f"{change}\n{results}".casefold()))
+    telling = [each for each in standing if _concerns_somebody(each) and _is_reached(each, known)]
+    if dropped := len(standing) - len(telling):
+        log.info("%s#%d: %d suspicions hardly concern anybody", pull.repository, pull.number, dropped)
     findings = tuple(_build_finding(each, pull, excerpts, named) for each in telling)
     return BugReview(BugReview(findings).ranked_findings, len(complete) - len(standing))
+
+
+def _concerns_somebody(suspicion: SuspicionAnswer) -> bool:
+    if suspicion.exposure is Exposure.FEW:
+        # nobody notices these by themselves
+        return suspicion.harm in _SILENT_HARMS and suspicion.certainty is Certainty.HIGH
+    return suspicion.harm is not Harm.NONE and suspicion.exposure is not Exposure.NOBODY
+
+
+def _is_reached(suspicion: SuspicionAnswer, known: Set[str]) -> bool:
+    """Return whether one of the names that lead to the trigger occurs, word by word, in what was shown."""
+    names = (match["quoted"] or match["bare"] for match in _NAME.finditer(suspicion.reached_by.casefold()))
+    return any(words and known.issuperset(words) for words in map(_WORD.findall, names))
 
 
 def _build_finding(
     suspicion: SuspicionAnswer, pull: PullRequest, excerpts: Sequence[SourceExcerpt], named: Set[int]
 ) -> BugFinding:
-    advice = FindingAdvice(suspicion.advice)
+    advice = suspicion.advice
     if advice is FindingAdvice.WAIT and suspicion.wait_for not in named:
         advice = FindingAdvice.WATCH
     side = DiffSide.OLD if suspicion.side is QuoteSide.REMOVED else DiffSide.NEW

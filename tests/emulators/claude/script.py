@@ -151,11 +151,17 @@ def review_answer(*suspicions: dict[str, Any], recognised: str = "no") -> dict[s
 
 def suspicion(**overrides: Any) -> dict[str, Any]:
     """A suspicion that is possible and quotes nothing."""
-    words = {"consequence": "Startup fails.", "trigger": "A batch of size 1", "affected": "Those who run it."}
-    place = {"path": "", "quote": "", "line": 0, "side": "added"}
     return {
-        **words,
-        **place,
+        "consequence": "Startup fails.",
+        "trigger": "A batch of size 1",
+        "reached_by": "What `pull_request` changes",
+        "affected": "Those who run it.",
+        "harm": "crash",
+        "exposure": "some",
+        "path": "",
+        "quote": "",
+        "line": 0,
+        "side": "added",
         "status": "possible",
         "certainty": "medium",
         "advice": "watch",

@@ -12,7 +12,7 @@ def test_every_field_and_value_is_explained() -> None:
     fields = {**SuspicionAnswer.model_fields, "recognised": ReviewAnswer.model_fields["recognised"]}
     kinds = [field.annotation for field in fields.values()]
     enums = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Enum)]
-    assert len(enums) == 5
+    assert len(enums) == 7
     values = [f'"{value}"' for kind in enums for value in kind]
     assert [word for word in (*fields, *values) if word not in text] == []
 

@@ -266,14 +266,12 @@ def test_a_forged_fence_stays_inside(desk: Desk) -> None:
     assert opened.replace("<", "</", 1) == closed != '</pull_request id="00000000">'
 
 
-def test_negligible_findings_and_those_without_a_case_are_dropped_and_certainty_ranks(desk: Desk) -> None:
-    ignored = {**CONFIRMED, "advice": "ignore"}
+def test_those_without_a_case_are_dropped_and_certainty_ranks(desk: Desk) -> None:
     unsure = {**CONFIRMED, "advice": "avoid", "certainty": "low"}
     bug_review = desk.review(
         report(
             suspicion(trigger=" \n "),
             suspicion(consequence=""),
-            ignored,
             suspicion(certainty="low"),
             suspicion(certainty="high"),
             unsure,
@@ -287,6 +285,49 @@ def test_negligible_findings_and_those_without_a_case_are_dropped_and_certainty_
         ("possible", "low", FindingAdvice.WATCH),
     ]
     assert (bug_review.refuted, len(bug_review.findings)) == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("fields", "kept"),
+    [
+        ({}, 1),
+        ({"exposure": "many"}, 1),
+        ({"exposure": "nobody"}, 0),
+        ({"harm": "none"}, 0),
+        # a certain one that is silent is worth a line even if few meet it
+        ({"exposure": "few"}, 0),
+        ({"exposure": "few", "harm": "wrong_output"}, 1),
+        ({"exposure": "few", "harm": "security"}, 1),
+        ({"exposure": "few", "harm": "wrong_output", "certainty": "medium"}, 0),
+    ],
+)
+def test_what_hardly_concerns_anybody_is_dropped(fields: dict[str, str], kept: int, desk: Desk) -> None:
+    assert len(desk.review(report({**CONFIRMED, **fields})).findings) == kept
+
+
+@pytest.mark.parametrize(
+    ("reached_by", "kept"),
+    [
+        ("Each call of `split_batch` with few items", 1),
+        ("`engine/core.py` and `nobody_knows`", 1),
+        ("`split_batch(batch, workers)`", 1),
+        ("by split_batch", 1),
+        ("`split_late` calls it", 0),
+        ("with --split-late or split_late", 0),
+        # a name of a few signs, or none, is no proof
+        ("`x`", 0),
+        ("Anybody who splits a batch", 0),
+        ("", 0),
+    ],
+)
+def test_a_bug_that_nothing_shown_leads_to_is_dropped(reached_by: str, kept: int, desk: Desk) -> None:
+    assert len(desk.review(report({**CONFIRMED, "reached_by": reached_by})).findings) == kept
+
+
+def test_what_leads_to_a_bug_may_stand_in_the_result_of_a_tool(desk: Desk) -> None:
+    reached = report({**CONFIRMED, "reached_by": "`run` with its default"})
+    assert desk.review(reached).findings == ()
+    assert len(desk.review(use("read_file", path="engine/run.py"), reached).findings) == 1
 
 
 @pytest.mark.parametrize(
