@@ -22,6 +22,9 @@ def format_duration(time: timedelta) -> str:
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _MARKS = re.compile(r"[^\w#]+")
+_MARKS_OF_WORDS = "`'\".,;:()"
+# words of a condition that tell nothing of it
+_LINKING_WORDS = frozenset("a an and at behind by for if in is of on only or set the to when where with".split())
 # fewer words in a row may stand in another text by chance
 _MIN_COMMON_WORDS = 4
 
@@ -54,6 +57,28 @@ def keep_sentences(text: str, limit: int) -> str:
 def normalize_sentence(text: str) -> str:
     """Return the words of a text alone, in lower case, so that two texts of the same words are equal."""
     return " ".join(_MARKS.sub(" ", text.casefold()).split())
+
+
+def add_condition(claim: str, condition: str) -> str:
+    """Return a claim with the condition under which it holds, unless it has the words of that already.
+
+    A claim that was cut, or of several sentences, has it in front.
+    """
+    condition = condition.strip().rstrip(" .;,")
+    said, words = (
+        {word.strip(_MARKS_OF_WORDS) for word in text.casefold().split()} for text in (claim, condition)
+    )
+    if not claim or words - _LINKING_WORDS <= said:
+        return claim
+    if claim.endswith("…") or _SENTENCE_END.search(claim):
+        return f"{condition[0].upper()}{condition[1:]}: {claim}"
+    first, *rest = condition.split(" ", 1)
+    if first.casefold() in _LINKING_WORDS or first == "Not":
+        condition = " ".join([first.casefold(), *rest])
+    bare = claim.rstrip(".")
+    # a condition that was cut keeps its ellipsis, by which its claim has no place in a lead
+    end = "" if condition.endswith("…") else claim[len(bare) :]
+    return f"{bare}, {condition}{end}"
 
 
 @dataclass(frozen=True, slots=True)

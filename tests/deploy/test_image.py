@@ -85,7 +85,7 @@ def is_sent(path: str) -> bool:
 def test_the_builder_gets_no_secret_and_all_that_the_wheel_is_made_of() -> None:
     for path in (".env", ".git/config", "tests/conftest.py", "deploy/chart/values.yaml", "bot/__pycache__/a.pyc"):
         assert not is_sent(path), path
-    for path in ("bot/__main__.py", "bot/prompts/summary.v4.md", "handlers/intake.py", "uv.lock", "manifest.json"):
+    for path in ("bot/__main__.py", "bot/prompts/summary.v5.md", "handlers/intake.py", "uv.lock", "manifest.json"):
         assert is_sent(path), path
     assert is_sent("impact/impact/cli.py")
     assert is_sent("localslack/localslack/cli.py")

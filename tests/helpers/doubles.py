@@ -268,8 +268,8 @@ def dump_summary(stub: Summary) -> str:
     risks = [{"claim": risk.claim, "where": risk.where, "kind": risk.kind} for risk in stub.risks]
     told = {"claim": stub.potential_risks, "where": "", "kind": "other"}
     evidence = [{"path": each.path, "quote": each.quote} for each in stub.evidence]
-    texts = ("headline", "what_changed_and_why", "technical_impact", "key_insights", "risk_reason", "action")
-    fields = {name: getattr(stub, name) for name in texts}
+    texts = "headline condition what_changed_and_why technical_impact key_insights risk_reason action"
+    fields = {name: getattr(stub, name) for name in texts.split()}
     return json.dumps({"type": stub.type, **fields, "risks": risks or [told], "evidence": evidence})
 
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.text import SentenceIndex, keep_sentences, normalize_sentence, truncate_words
+from bot.text import SentenceIndex, add_condition, keep_sentences, normalize_sentence, truncate_words
 
 LIMITS = st.integers(1, 20)
 
@@ -31,6 +31,31 @@ def test_words_beyond_the_limit_are_cut(text: str, limit: int, expected: str) ->
 )
 def test_sentences_are_whole(text: str, limit: int, expected: str) -> None:
     assert keep_sentences(text, limit) == expected
+
+
+@pytest.mark.parametrize(
+    ("claim", "condition", "expected"),
+    [
+        ("Hits are counted", "Only with `--x`", "Hits are counted, only with `--x`"),
+        ("You must set Y.", "Behind `X`, off by default.", "You must set Y, behind `X`, off by default."),
+        ("A new path", "ROCm only", "A new path, ROCm only"),
+        ("Hits are counted fast", "only with `--fast`", "Hits are counted fast, only with `--fast`"),
+        # said already, in other words
+        ("With --fast-path, hits are counted", "only with `--fast-path`", "With --fast-path, hits are counted"),
+        ("ROCm kernels are faster", "only on ROCm", "ROCm kernels are faster"),
+        # of which sentence would it be?
+        ("Set Y. It was 3.", "only on ROCm", "Only on ROCm: Set Y. It was 3."),
+        # what was cut stays so, and has no place in a lead
+        ("Hits are…", "only on ROCm", "Only on ROCm: Hits are…"),
+        ("Hits are counted.", "only on ROCm with…", "Hits are counted, only on ROCm with…"),
+        ("Hits are counted", "", "Hits are counted"),
+        ("Hits are counted", " . ", "Hits are counted"),
+        ("", "only on ROCm", ""),
+    ],
+)
+def test_a_condition_stands_with_its_claim_once(claim: str, condition: str, expected: str) -> None:
+    assert add_condition(claim, condition) == expected
+    assert add_condition(expected, condition) == expected
 
 
 @given(st.text(alphabet="ab .!?…\n", max_size=80), LIMITS)

@@ -41,7 +41,9 @@ _HARMLESS = re.compile(
     r"|\b(?:not|never|isn't|aren't) (?:been )?(?:removed|renamed|required|needed|mandatory)\b"
     r"|\b(?:no longer|not) (?:requires?|required|needs?|needed|mandatory|have to|has to|must)\b"
     r"|\bno longer (?:prevents?|fails?|crash\w*|breaks?|blocks?)\b"
-    r"|\bdefaults? (?:is|are|stays?|remains?) (?:the same|unchanged|as before)\b|\bdefault branch\b",
+    r"|\bdefaults? (?:is|are|stays?|remains?) (?:the same|unchanged|as before)\b|\bdefault branch\b"
+    # a condition that stands behind an action
+    r"|, off by default\b",
     re.I,
 )
 # what is left at the end says what one may do; a plain request counts as what one should do

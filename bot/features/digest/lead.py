@@ -338,7 +338,7 @@ def _list_other_risks(digest: Digest) -> tuple[Entry, ...]:
 def _list_lines(
     digest: Digest, limits: _LeadLimits, actions: Mapping[str, _Action], riskiest: Sequence[Entry]
 ) -> Iterator[LeadLine]:
-    """Yield the lines of a lead in its order, each with the rule that admitted it."""
+    """Yield the lines of a lead in its order, each with its rule, and last what a rule kept out."""
     outcomes = digest.standing_outcomes
     if digest.touches:
         taken_back = HitContext.build((), outcomes).taken_back
@@ -354,6 +354,8 @@ def _list_lines(
     yield from (LeadLine(entry.number, LeadRule.RISKY) for entry in riskiest[: limits.risks])
     for text, numbers in _select_actions(actions.values(), limits):
         yield from (LeadLine(number, rank_action(text).rule) for number in numbers)
+    waiting = (entry.number for entry in digest.entries if not entry.is_reachable)
+    yield from (LeadLine(number, LeadRule.NOT_REACHABLE) for number in waiting)
 
 
 def _select_findings(findings: Sequence[OpenFinding], limits: _LeadLimits) -> Sequence[OpenFinding]:

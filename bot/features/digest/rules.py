@@ -224,13 +224,18 @@ class Digest:
         return tuple(entry.pull for entry in self.entries if entry.is_revert and entry.number not in paired)
 
     @property
+    def reachable_entries(self) -> tuple[Entry, ...]:
+        """The entries of the default branch that somebody can meet, or that have a confirmed bug."""
+        return tuple(each for each in self.entries if not each.pull.other_branch and each.is_reachable)
+
+    @property
     def riskiest_entries(self) -> tuple[Entry, ...]:
         """At most three entries above the threshold by rules and review, without those whose outcome is known.
 
-        They are in the order of :func:`rank_reviewed`.
+        They are in the order of :func:`rank_reviewed`. What nothing reaches yet waits, as its actions do.
         """
         settled = self.settled_numbers
-        candidates = (each for each in self.entries if each.number not in settled and not each.pull.other_branch)
+        candidates = (each for each in self.reachable_entries if each.number not in settled)
         return select_riskiest(candidates, MAX_LISTED_RISKS, is_reduced=self.is_reduced)
 
     @property
@@ -241,8 +246,7 @@ class Digest:
         """
         bugs = [
             OpenFinding(entry, finding, rule)
-            for entry in self.entries
-            if not entry.pull.other_branch
+            for entry in self.reachable_entries
             for finding in entry.close_findings(self.outcomes).findings
             if not finding.repaired_by
             and (rule := _admit_finding(finding))
@@ -273,11 +277,8 @@ class Digest:
         reverted, classes = self.reverted_numbers, self.path_classes
         asking = [
             entry
-            for entry in self.entries
-            if entry.summary.action
-            and entry.number not in reverted
-            and not entry.pull.other_branch
-            and not is_for_tests_only(entry.pull, classes)
+            for entry in self.reachable_entries
+            if entry.summary.action and entry.number not in reverted and not is_for_tests_only(entry.pull, classes)
         ]
         asking.sort(
             key=lambda entry: (rank_action(entry.summary.action), not changes_product(entry.pull, classes))

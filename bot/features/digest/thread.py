@@ -8,6 +8,7 @@ from itertools import groupby
 from bot.features.digest.rules import Digest
 from bot.features.merges.entry import Entry
 from bot.features.merges.review import ReviewVerdict
+from bot.features.merges.summary import MAX_CLAIM_LENGTH
 from bot.features.merges.view import (
     WIDE_LIMITS,
     format_more,
@@ -138,7 +139,9 @@ def _render_entry(entry: Entry, digest: Digest, urls: Mapping[int, str], asking:
     # all of it is bold, and nothing of it code
     plain = truncate_text(collapse_lines(pull.title).replace("`", ""), 160)
     title = make_text(f" {plain}", bold=not summary.is_trivial)
-    headline = [] if summary.is_fallback else [make_text(": "), *make_prose(summary.headline, urls, 160)]
+    headline = (
+        [] if summary.is_fallback else [make_text(": "), *make_prose(summary.headline, urls, MAX_CLAIM_LENGTH)]
+    )
     # those of the tests' own environment concern nobody else
     action = summary.action if entry.number in asking else ""
     finding = entry.strongest_finding

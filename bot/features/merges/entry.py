@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from bot.features.merges.outcomes import MergeOutcome
-from bot.features.merges.review import BugFinding, BugReview
+from bot.features.merges.review import BugFinding, BugReview, FindingStatus
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import SummarisedPullRequest, Summary
 from bot.platform.pulls.models import PullRequest
@@ -16,7 +16,10 @@ from impact.history.outcomes import OutcomeKind
 
 
 class LeadRule(StrEnum):
-    """Why a line stands in a lead: each has exactly one rule, in the order of the lead's sections."""
+    """Why a line stands in a lead: each has exactly one rule, in the order of the lead's sections.
+
+    The last one keeps a merge out: nothing reaches it, by its summary.
+    """
 
     TOUCHES_US = "touches_us"
     REVERTED = "reverted"
@@ -28,6 +31,7 @@ class LeadRule(StrEnum):
     MUST_ACT = "must_act"
     SHOULD_ACT = "should_act"
     MAY_ACT = "may_act"
+    NOT_REACHABLE = "not_reachable"
 
     @property
     def meaning(self) -> str:
@@ -46,6 +50,7 @@ _LEAD_REASONS = {
     LeadRule.MUST_ACT: "something stops working for those who do not act",
     LeadRule.SHOULD_ACT: "readers should act on it",
     LeadRule.MAY_ACT: "readers may act on it",
+    LeadRule.NOT_REACHABLE: "nothing reaches it yet, so that its action and its possible bugs wait",
 }
 
 
@@ -100,6 +105,13 @@ class Entry:
     @property
     def strongest_finding(self) -> BugFinding | None:
         return self.review.strongest_finding if self.review else None
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether somebody can meet the change: by its summary, or since the review confirmed a bug of it."""
+        finding = self.strongest_finding
+        is_confirmed = finding is not None and finding.status is FindingStatus.CONFIRMED
+        return is_confirmed or self.summary.is_reachable
 
     @property
     def is_revert(self) -> bool:

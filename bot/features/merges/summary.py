@@ -19,7 +19,9 @@ from bot.usage import BudgetRefusal
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, remove_comments, truncate_text
 
-MAX_HEADLINE_LENGTH = 120
+MAX_HEADLINE_LENGTH, MAX_CONDITION_LENGTH = 120, 100
+# a headline with its condition
+MAX_CLAIM_LENGTH = MAX_HEADLINE_LENGTH + MAX_CONDITION_LENGTH + 2
 INSIGHTS_HEADING = "Key insights"
 NO_RISKS = "No particular risk stands out."
 # Slack allows 3,000 characters; a path of signs that are not ASCII is three times as long in an address
@@ -117,6 +119,9 @@ def is_evidence(quote: str) -> bool:
 
 # --- summaries
 
+# a condition that nobody can meet so far
+_NOT_REACHABLE = re.compile(r"\bnot (?:yet )?reach(?:able|ed)\b|\bnothing (?:calls|uses|reaches) it\b", re.I)
+
 
 class ChangeType(StrEnum):
     """Whether a change affects the meaning of the product. It does not rate safety."""
@@ -182,6 +187,8 @@ class Summary:
 
     ``fallback`` is the reason for a summary made of facts, None for a summary by the model. ``action``,
     ``risk_reason`` and ``key_insights`` may be empty. ``potential_risks`` has the claims of ``risks`` as one text.
+    ``condition`` is when the change matters at all, empty for always: ``headline``, ``risk_reason`` and ``action``
+    have it already (:func:`bot.text.add_condition`).
     """
 
     type: ChangeType
@@ -197,6 +204,12 @@ class Summary:
     left_out: tuple[str, ...] = ()
     fallback: Fallback | None = None
     risks: tuple[SummaryRisk, ...] = ()
+    condition: str = ""
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether anything reaches the change so far, by its condition."""
+        return not _NOT_REACHABLE.search(self.condition)
 
     @property
     def sections(self) -> tuple[tuple[str, str], ...]:

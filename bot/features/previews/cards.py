@@ -14,6 +14,7 @@ from bot.errors import UsageError
 from bot.features.digest.since import SincePage
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.risk import Risk
+from bot.features.merges.summary import MAX_CLAIM_LENGTH
 from bot.features.merges.view import format_band, format_outcome_fact
 from bot.features.touches.lines import name_level
 from bot.platform.commands import AllowedRepositories
@@ -37,7 +38,7 @@ from impact.touches.models import MergeTouches, TouchLevel, TouchReport
 
 # the address of a comparison has two names of up to a hundred characters; nobody pastes a longer one by hand
 MAX_LINK_LENGTH = 1_000
-_MAX_HEADLINE, _MAX_FACTS = 160, 300
+_MAX_HEADLINE, _MAX_FACTS = MAX_CLAIM_LENGTH, 300
 _MAX_REASON = 8  # words
 _REPOSITORY = r"/([\w.-]{1,100}/[\w.-]{1,100})"
 _REST = r"(?:[/?#].*)?"

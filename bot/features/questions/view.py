@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bot.features.merges.entry import Entry
-from bot.features.merges.summary import Evidence, build_evidence_url
+from bot.features.merges.summary import MAX_CLAIM_LENGTH, Evidence, build_evidence_url
 from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.texts import Where
 from bot.platform.markdown import sanitize_text
@@ -126,8 +126,8 @@ def format_search_answer(reason: str, title: str, entries: Sequence[Entry], gaps
         return f"{lead} A text search found none of your words in the pull requests of {title}."
     lines = [f"{lead} Text search for your words in the pull requests of {title}:"]
     for entry in entries:
-        text = truncate_text(collapse_lines(entry.pull.title), 120)
+        text = truncate_text(collapse_lines(entry.pull.title), 80)
         if not entry.summary.is_fallback:
-            text += f": {truncate_text(collapse_lines(entry.summary.headline), 160)}"
+            text += f": {truncate_text(collapse_lines(entry.summary.headline), MAX_CLAIM_LENGTH)}"
         lines.append(f"- [#{entry.number}]({entry.pull.url}) {sanitize_text(text)}")
     return "\n".join(lines)

@@ -148,7 +148,7 @@ def _concerns_somebody(suspicion: SuspicionAnswer) -> bool:
 def _is_reached(suspicion: SuspicionAnswer, known: Set[str]) -> bool:
     """Return whether one of the names that lead to the trigger occurs, word by word, in what was shown."""
     names = (match["quoted"] or match["bare"] for match in _NAME.finditer(suspicion.reached_by.casefold()))
-    return any(words and known.issuperset(words) for words in map(_WORD.findall, names))
+    return any(words and known >= {*words} for words in map(_WORD.findall, names))
 
 
 def _build_finding(

@@ -19,6 +19,7 @@ from bot.errors import (
 )
 from bot.features.merges.neighbors import Neighbors, describe_surroundings, find_neighbors
 from bot.features.merges.summary import (
+    MAX_CONDITION_LENGTH,
     MAX_HEADLINE_LENGTH,
     NO_RISKS,
     ChangeType,
@@ -62,12 +63,13 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import determine_area
 from bot.platform.source.reading import CodeSources
 from bot.redaction import redact_text
+from bot.text import add_condition
 from bot.usage import classify_purpose
 from impact.text.strings import collapse_lines
 
 log = logging.getLogger(__name__)
 
-SUMMARY_VERSION = "summary.v4"
+SUMMARY_VERSION = "summary.v5"
 MAX_QUOTES = 12  # each is searched in the diff; more would prove nothing more
 _MAX_RISKS = 8  # more would be read by nobody; the prompt asks for four
 # four sections of about 400 characters and the quotes take under 1,000 tokens; the rest is room to think
@@ -101,6 +103,7 @@ class SummaryAnswer(AnswerShape):
 
     type: ChangeType
     headline: Annotated[str, SafeLine, NonEmpty, limit_length(MAX_HEADLINE_LENGTH)]
+    condition: Annotated[str, SafeLine, limit_length(MAX_CONDITION_LENGTH)] = ""
     what_changed_and_why: Prose
     technical_impact: Prose
     risks: Annotated[list[RiskAnswer], AfterValidator(_select_risks)] = Field(default_factory=list)
@@ -189,19 +192,21 @@ def _ask_model(
     value, paths = answer.value, {file.path for file in pull.files or ()}
     summary = Summary(
         type=value.type,
-        headline=value.headline,
+        # names stand without backticks there
+        headline=add_condition(value.headline, value.condition.replace("`", "")),
         what_changed_and_why=value.what_changed_and_why,
         technical_impact=value.technical_impact,
         potential_risks=" ".join(risk.claim for risk in value.risks) or NO_RISKS,
         key_insights=value.key_insights,
-        risk_reason=value.risk_reason,
-        action=value.action,
+        risk_reason=add_condition(value.risk_reason, value.condition),
+        action=add_condition(value.action, value.condition),
         evidence=verify_quotes([Quote(item.path, item.quote) for item in value.evidence[:MAX_QUOTES]], pull),
         coverage=diff.coverage,
         left_out=diff.left_out,
         risks=tuple(
             SummaryRisk(risk.claim, risk.where if risk.where in paths else "", risk.kind) for risk in value.risks
         ),
+        condition=value.condition,
     )
     # who has read the changes before needs no quotes
     summary = summary if app.sources.stands_in else remove_unproven_claims(summary)

@@ -14,7 +14,7 @@ from typing import Any
 from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.review import BugReview, is_worth_listing
 from bot.features.merges.risk import BASE_RATE, HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, RULE_MEANINGS, RiskBand
-from bot.features.merges.summary import Evidence, describe_fallback
+from bot.features.merges.summary import MAX_CLAIM_LENGTH, Evidence, describe_fallback
 from bot.features.merges.view import (
     LOAD_HISTORY,
     NO_HISTORY,
@@ -134,7 +134,7 @@ def render_title(pull: PullRequest) -> Block:
 def render_key_points(entry: Entry, *, names_reasons: bool = True) -> Block:
     number = make_link(entry.pull.url, f"#{entry.number}")
     lines = [
-        [number, make_text(" "), *make_prose(entry.summary.headline, {}, 200)],
+        [number, make_text(" "), *make_prose(entry.summary.headline, {}, MAX_CLAIM_LENGTH)],
         [make_text("Risk: ", bold=True), make_text(_describe_risk(entry, names_reasons=names_reasons))],
     ]
     if entry.summary.action:
@@ -176,10 +176,12 @@ def _render_rating(entry: Entry) -> Iterator[Block]:
 
 
 def _render_lead_rules(lead: Sequence[LeadRule]) -> Iterator[Block]:
-    """Yield why it stood in the lead of a digest; nothing if it did not."""
+    """Yield why it stood in the lead of a digest, or what kept it out; nothing if no rule did."""
     lines = [[make_text(rule, code=True), make_text(f": {rule.meaning}")] for rule in lead]
     if lines:
-        yield make_block(make_section([make_text("Why it was in the lead", bold=True)]), make_bullets(lines))
+        is_out = [*lead] == [LeadRule.NOT_REACHABLE]
+        title = "Why it was not in the lead" if is_out else "Why it was in the lead"
+        yield make_block(make_section([make_text(title, bold=True)]), make_bullets(lines))
 
 
 def format_band_rate(band: RiskBand) -> str:
@@ -346,6 +348,7 @@ def build_summary_json(entry: Entry) -> dict[str, Any]:
         "files": [file.path for file in pull.files or ()],
         "type": summary.type.value,
         "headline": summary.headline,
+        "condition": summary.condition,
         "what_changed_and_why": summary.what_changed_and_why,
         "technical_impact": summary.technical_impact,
         "potential_risks": summary.potential_risks,

@@ -31,7 +31,7 @@ def make_output_config(schema: dict[str, Any]) -> dict[str, Any]:
 TEXT = {"type": "string"}
 SUMMARY = make_closed_schema(
     type={"enum": ["TRIVIAL", "SUBSTANTIAL"]},
-    **dict.fromkeys(["headline", "what_changed_and_why", "technical_impact", "key_insights"], TEXT),
+    **dict.fromkeys(["headline", "condition", "what_changed_and_why", "technical_impact", "key_insights"], TEXT),
     risks={"type": "array", "items": make_closed_schema(claim=TEXT, where=TEXT, kind=TEXT)},
     risk_reason=TEXT,
     action=TEXT,

@@ -131,6 +131,7 @@ def summary_answer(**overrides: Any) -> dict[str, Any]:
     """A valid summary of one pull request that claims nothing about code."""
     words = {
         "headline": "A small change to one part",
+        "condition": "",
         "what_changed_and_why": "One part of the code was changed to make it simpler.",
         "technical_impact": "Callers see the same behaviour as before.",
         "key_insights": "The change is contained.",

@@ -39,8 +39,10 @@ POSSIBLE = replace(CRASH, status=FindingStatus.POSSIBLE, evidence=None)
 UNSURE = replace(POSSIBLE, certainty=Certainty.MEDIUM)
 
 
-def reviewed(number: int, *findings: BugFinding, points: float = 5, action: str = "", **fields: Any) -> Entry:
-    made = entry(number, entry_summary=summary(action=action), **fields)
+def reviewed(
+    number: int, *findings: BugFinding, points: float = 5, action: str = "", condition: str = "", **fields: Any
+) -> Entry:
+    made = entry(number, entry_summary=summary(action=action, condition=condition), **fields)
     return replace(made, risk=Risk(points, ("adds 400 lines",)), review=BugReview(findings))
 
 
@@ -105,6 +107,22 @@ ADMITTED: dict[str, tuple[Digest, list[tuple[int, LeadRule]]]] = {
     "a must": (digest(reviewed(1, action="Builds need CMake 4.")), [(1, LeadRule.MUST_ACT)]),
     "a should": (digest(reviewed(1, action="The default is on.")), [(1, LeadRule.SHOULD_ACT)]),
     "a may": (digest(reviewed(1, action="You may pass `--fast`.")), [(1, LeadRule.MAY_ACT)]),
+    "an action that nothing reaches yet": (
+        digest(reviewed(1, points=20, action="Builds need CMake 4.", condition="not reachable yet")),
+        [(1, LeadRule.NOT_REACHABLE)],
+    ),
+    "a very likely bug that nothing reaches yet": (
+        digest(reviewed(1, POSSIBLE, condition="not reachable yet")),
+        [(1, LeadRule.NOT_REACHABLE)],
+    ),
+    "a confirmed one, so that something does": (
+        digest(reviewed(1, CRASH, condition="not reachable yet")),
+        [(1, LeadRule.CONFIRMED_FINDING)],
+    ),
+    "gone for callers, of what nothing reaches yet": (
+        digest(reviewed(1, condition="not reachable yet"), contracts=(gone(1),)),
+        [(1, LeadRule.GONE_FOR_CALLERS), (1, LeadRule.NOT_REACHABLE)],
+    ),
     "an action that was cut": (digest(reviewed(1, action="Builds need…")), []),
 }
 

@@ -61,6 +61,32 @@ def test_a_summary_is_the_models_with_its_cost() -> None:
     assert read(answer(), name="claude-fable-5-1").cost is None
 
 
+def test_a_condition_goes_with_each_claim() -> None:
+    claims = {"headline": "Counts once", "action": "Must set `b`.", "risk_reason": "It may break."}
+    summary = read(answer(condition="only with `--once`", evidence=[QUOTED], **claims)).summary
+    assert (summary.headline, summary.condition) == ("Counts once, only with --once", "only with `--once`")
+    assert summary.action == "Must set `b`, only with `--once`."
+    assert summary.risk_reason == "It may break, only with `--once`."
+    assert summary.is_reachable
+    bare = read(answer(condition=" ", **claims)).summary
+    assert (bare.headline, bare.condition) == ("Counts once", "")
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_reachable"),
+    [
+        ("not reachable yet", False),
+        ("Not yet reachable: the scheduler ignores it", False),
+        ("nothing calls it", False),
+        ("not on ROCm", True),
+        ("only if reachable over TCP", True),
+        ("", True),
+    ],
+)
+def test_what_nothing_reaches_yet_says_so(condition: str, *, is_reachable: bool) -> None:
+    assert read(answer(condition=condition)).summary.is_reachable is is_reachable
+
+
 def test_a_summary_from_the_cache_costs_nothing() -> None:
     subject = make_subject(answer())
     first, second = (read_pull_request(subject, pull()) for _ in range(2))

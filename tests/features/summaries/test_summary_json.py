@@ -45,6 +45,7 @@ def test_a_summary_is_exactly_this() -> None:
         "files": ["engine/core.py", "docs/a.md"],
         "type": "SUBSTANTIAL",
         "headline": "Requests are counted once",
+        "condition": "",
         "what_changed_and_why": "The counter moved.",
         "technical_impact": "One place counts.",
         "potential_risks": "None stand out.",

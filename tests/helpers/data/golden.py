@@ -29,6 +29,7 @@ def _answer(chunk: str) -> tuple[int, dict[str, Any]]:
     return int(number[1]), {
         "type": kind[1],
         "headline": f"What pull request {number[1]} changes",
+        "condition": "",
         "what_changed_and_why": text["what"],
         "technical_impact": text["impact"],
         "risks": [{"claim": text["risks"], "where": "", "kind": "other"}],

@@ -24,6 +24,7 @@ LINE, SECTION = 1_000, 8_000
 # the longest that is kept whole, in characters; what is longer is cut to that
 CUT = {
     ("summary", "headline"): 120,
+    ("summary", "condition"): 100,
     ("summary", "what_changed_and_why"): SECTION,
     ("summary", "technical_impact"): SECTION,
     ("summary", "key_insights"): SECTION,
@@ -40,7 +41,8 @@ REFUSED = [
     ("overview", "overview"),
 ]
 # shown only where there is something
-MAY_BE_EMPTY = [("summary", "key_insights"), ("summary", "risk_reason"), ("summary", "action")]
+OPTIONAL = ("condition", "key_insights", "risk_reason", "action")
+MAY_BE_EMPTY = [("summary", name) for name in OPTIONAL]
 EMPTY = ["", " \n", "\t", "\u200b"]
 
 
