@@ -24,6 +24,7 @@ from bot.connections.sources import (
     LiveSources,
     Sources,
     build_allowed_repositories,
+    build_package_index,
     connect_store,
     get_display_name,
     load_path_settings,
@@ -349,7 +350,7 @@ class App:
 
     @cached_property
     def code(self) -> CodeSources:
-        return CodeSources(self.source_files, self.sources.source_search)
+        return CodeSources(self.source_files, self.sources.source_search, build_package_index(self.settings))
 
     @cached_property
     def background(self) -> PullRequestBackground | None:

@@ -53,6 +53,10 @@ class SourceUnavailable(PrdigestError):
     """A commit whose files can't be read."""
 
 
+class PackageUnavailable(PrdigestError):
+    """A version of a package whose source can't be read. The message says why."""
+
+
 class DiscussionUnavailable(PrdigestError):
     """A pull request whose discussion can't be read. The message says why."""
 

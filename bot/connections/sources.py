@@ -24,6 +24,7 @@ from bot.platform.github.source_files import GitHubSourceFiles
 from bot.platform.http.bounded_calls import CallWatch, watch_nothing
 from bot.platform.models import ChatModel, Model, ModelProvider
 from bot.platform.models.registry import LazyModelConnection, get_model_access
+from bot.platform.packages.index import PackageIndex
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathSettings
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
@@ -95,6 +96,11 @@ def add_mirror(settings: Settings, github: VersionedFiles) -> VersionedFiles:
     """Return a source of files that reads the mirror first; ``github`` itself without mirrors."""
     folder = settings.mirror_folder
     return github if folder is None else MirroredFiles(MirrorReader(folder), github)
+
+
+def build_package_index(settings: Settings) -> PackageIndex | None:
+    address = settings.prdigest_package_index
+    return PackageIndex(address, settings.prdigest_state_dir / "packages") if address else None
 
 
 class MirroredFiles:

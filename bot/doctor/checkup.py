@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import datetime, timedelta
 from queue import Empty, SimpleQueue
 from threading import Thread
 from traceback import extract_tb
 
+from packaging.utils import canonicalize_name
+
 from bot.app import App
-from bot.connections.sources import LiveSources, list_repositories, load_path_settings
+from bot.connections.sources import LiveSources, build_package_index, list_repositories, load_path_settings
 from bot.doctor.processes import CLOCK, JOBS, RUNS, SCHEDULE, WORKER, check_clock_skew, check_processes, check_runs
 from bot.doctor.settings import (
     PATHS,
@@ -24,7 +27,7 @@ from bot.doctor.settings import (
     read_snapshot,
 )
 from bot.doctor.store import OWNER, STORE, check_owner, check_previews, check_store
-from bot.errors import ConfigurationError, ModelRequestRejected, PrdigestError
+from bot.errors import ConfigurationError, ModelRequestRejected, PackageUnavailable, PrdigestError
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.mcp import has_sdk
@@ -46,6 +49,9 @@ Check = Callable[[], Iterable[Finding]]
 CALL_SECONDS = 8
 # seconds without a finding after which a group of checks is abandoned; single calls end before that
 GROUP_SECONDS = 10.0
+PACKAGES = "Package index"
+# one that nearly every index has
+_KNOWN_PACKAGE = canonicalize_name("packaging")
 
 
 def run_checks(
@@ -93,6 +99,7 @@ class _Checkup:
             PATHS: lambda: check_paths(load_path_settings(settings), self._repositories),
             "GitHub": self._if_sound(self._check_github, "GitHub", "GITHUB_API_URL", "GITHUB_TOKEN"),
             "Mirror": self._check_mirror,
+            PACKAGES: self._if_sound(self._check_packages, PACKAGES, "PRDIGEST_PACKAGE_INDEX"),
             provider.name: self._if_sound(self._check_models, provider.name, *of_models),
             STORE: self._if_sound(self._check_store, STORE, "REDIS_URL"),
             "Slack": self._check_slack,
@@ -124,6 +131,26 @@ class _Checkup:
         if folder is None:
             return [Finding.build_note("Mirror", "not used: files are read from GitHub")]
         return check_mirror(folder, self._repositories, self._app.now)
+
+    def _check_packages(self) -> Iterator[Finding]:
+        index = build_package_index(self._settings)
+        if index is None:
+            return
+        if self._settings.mirror_folder is None:
+            yield Finding.build_note(PACKAGES, "not used: a mirror says which versions are pinned")
+            return
+        try:
+            is_listed = replace(index, seconds=CALL_SECONDS).check(_KNOWN_PACKAGE)
+        except PackageUnavailable as error:
+            yield Finding.build_error(PACKAGES, error)
+            return
+        count, size = index.measure_folder()
+        kept = f"{format_count(count, 'wheel')} kept, {size / 1e6:.1f} MB"
+        if is_listed:
+            yield Finding.build_success(PACKAGES, f"answers; {kept}")
+        else:
+            advice = "Check PRDIGEST_PACKAGE_INDEX, unless it has only your own packages."
+            yield Finding.build_note(PACKAGES, f"has no {_KNOWN_PACKAGE}; {kept}", advice)
 
     def _check_models(self) -> Iterable[Finding]:
         provider = self._app.provider

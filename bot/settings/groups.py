@@ -30,6 +30,7 @@ from bot.settings.values import (
     LongToken,
     MetricsAddress,
     ModelPrices,
+    PackageIndexSetting,
     PrivateAddress,
     ProfileNames,
     RequiredAddress,
@@ -399,6 +400,14 @@ class RuntimeSettings(SettingsGroup):
         default=180,
         ge=0,
         le=3_650,
+    )
+    prdigest_package_index: PackageIndexSetting = setting(
+        "The address of a package index (PEP 503 or 691), then other hosts where its files may lie, separated by "
+        "commas. The model may then read the source of packages that the repository pins to a version, in second "
+        "readings and answers. The bot sends the index their names, keeps up to 600 MB of wheels in "
+        "PRDIGEST_STATE_DIR, and runs nothing of them. It needs a mirror. Empty means that no package is read.",
+        _WORK,
+        examples=["https://packages.example.com/simple,files.example.com"],
     )
     prdigest_type_checker: Literal["auto", "off"] = setting(
         "With `auto`, a type checker judges beside the rules what touches a team's code, where PRDIGEST_MIRROR "

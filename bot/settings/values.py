@@ -167,6 +167,24 @@ class ListenAddress:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
+@dataclass(frozen=True, slots=True)
+class PackageIndexAddress:
+    """The address of a package index, without a slash at its end, and other hosts that its files may lie on."""
+
+    url: str
+    hosts: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        return ",".join([self.url, *sorted(self.hosts)])
+
+
+def _parse_package_index(text: str) -> PackageIndexAddress | None:
+    """Parse an address, and hosts after it. Raises ValueError with advice."""
+    url, *hosts = split_list(text) or [""]
+    _check_private_address(url)
+    return PackageIndexAddress(url.rstrip("/"), _parse_hosts(" ".join(hosts)))
+
+
 def _parse_listen_address(text: str) -> ListenAddress:
     """Parse ``HOST:PORT``, or a port of this machine alone. Raises ValueError with advice."""
     host, _, port = text.strip().rpartition(":")
@@ -191,6 +209,7 @@ PrivateAddress = Annotated[str | None, AfterValidator(_check_private_address)]
 ModelPrices = Annotated[Mapping[str, ModelPrice], _make_parser(_parse_prices)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], _make_parser(parse_slack_ids)]
+PackageIndexSetting = Annotated[PackageIndexAddress | None, _make_parser(_parse_package_index)]
 RequiredAddress = Annotated[ListenAddress, _make_parser(_parse_listen_address)]
 ListenHost = Annotated[str | None, AfterValidator(_check_listen_host)]
 MetricsAddress = Annotated[ListenAddress | None, _make_parser(_parse_listen_address)]

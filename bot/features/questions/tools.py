@@ -26,7 +26,7 @@ from bot.platform.models.tools import ToolArguments, ToolName, Tools
 from bot.platform.provenance import shorten_path
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest, Reference
-from bot.platform.source.tools import SOURCE_TOOLS, TREE_TOOLS
+from bot.platform.source.tools import SOURCE_TOOLS, list_missing_tools
 from bot.redaction import redact_text
 from bot.text import format_count
 from impact.coverage import Coverage as ReadCoverage
@@ -378,8 +378,8 @@ SHARED_TOOLS: Mapping[str, tuple[type[ToolArguments], Callable[[ReadingSession, 
 
 def build_tools(session: ReadingSession) -> Tools:
     """Return the tools for one answer, the same for every question: so the model's service caches them."""
-    has_tree = session.app.code.search is not None
-    names = [name for name in SHARED_TOOLS if has_tree or name not in TREE_TOOLS]
+    missing = list_missing_tools(session.app.code)
+    names = [name for name in SHARED_TOOLS if name not in missing]
     tools: Tools = {name: (shape, partial(run, session)) for name in names for shape, run in (SHARED_TOOLS[name],)}
     if session.profile is None:
         return tools

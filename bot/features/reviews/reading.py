@@ -34,7 +34,7 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClassesLookup, get_default_classes
 from bot.platform.source.models import SourceFiles
 from bot.platform.source.reading import CodeSources, PullSource
-from bot.platform.source.tools import SOURCE_TOOLS, TREE_TOOLS
+from bot.platform.source.tools import SOURCE_TOOLS, list_missing_tools
 from bot.usage import NO_USAGE, CallPurpose, PriceList, Usage
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile
@@ -65,9 +65,11 @@ _READING_SHARE = 0.6  # of what is set aside for a review
 # --- the tools: they read the source at the merge commit
 
 
-def build_review_tools(source: PullSource, *, has_mirror: bool) -> Tools:
-    names = [name for name in SOURCE_TOOLS if has_mirror or name not in TREE_TOOLS]
-    return {name: (shape, partial(run, source)) for name in names for shape, run in (SOURCE_TOOLS[name],)}
+def build_review_tools(source: PullSource, code: CodeSources) -> Tools:
+    missing = list_missing_tools(code)
+    return {
+        name: (shape, partial(run, source)) for name, (shape, run) in SOURCE_TOOLS.items() if name not in missing
+    }
 
 
 def _list_added_files(pull: PullRequest) -> Mapping[str, SourceFile]:
@@ -191,7 +193,7 @@ class Reviewer:
         code = self.code if has_mirror else CodeSources(LimitedSourceFiles(files) if files else None)
         known = {**_list_added_files(pull), **change.sources}
         source = PullSource(pull, code, Provenance(), known, reads_to_search=has_mirror)
-        tools = build_review_tools(source, has_mirror=has_mirror)
+        tools = build_review_tools(source, code)
         classes = self.classes_of(pull.repository)
         prepared = prepare_questions(pull, code, known, classes, self.clock)
         looked_up = describe_surroundings(pull, change, neighbors)

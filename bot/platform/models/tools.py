@@ -115,6 +115,8 @@ class ToolName(StrEnum):
     FIND_PROFILE_USES = "find_profile_uses"
     LIST_CHANGES = "list_changes"
     FIND_REQUIREMENTS = "find_requirements"
+    SEARCH_PACKAGE = "search_package"
+    READ_PACKAGE = "read_package"
 
 
 # the argument of a search that says whether diffs or texts are searched, as :class:`.search.Where`

@@ -34,6 +34,7 @@ from impact.text.strings import collapse_lines, quote_input, truncate_text
 if TYPE_CHECKING:
     from bot.platform.git.mirror import GitMirror
     from bot.platform.git.reading import MirrorReader
+    from bot.platform.packages.index import PackageIndex
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ MAX_FILE_LENGTH = 20_000
 MAX_USES = 100
 _MAX_USE_LENGTH, _LEAD = 300, 100
 _MAX_NUMBERS_LENGTH = 200
+NO_NAME = "Which name? Give it as it stands in the code."
 NO_MIRROR = "there is no mirror of the repository"
 _SEPARATORS = re.compile(r"[-_.]+")
 # files that say which packages and versions are required, or were chosen
@@ -62,10 +64,11 @@ _MAX_LINE_LENGTH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class CodeSources:
-    """Where code is read: whole files at a commit, and a search over all of them. Either may be missing."""
+    """Where code is read: whole files at a commit, a search over all, and packages. Each may be missing."""
 
     files: SourceFiles | None = None
     search: MirrorReader | None = None
+    packages: PackageIndex | None = None
 
 
 def update_mirror(mirror: GitMirror | None, repository: Repository) -> None:
@@ -99,11 +102,12 @@ class PullSource:
         self.excerpts: list[SourceExcerpt] = []
         self._pull = pull
         self._code = code
-        self._provenance = provenance
+        self.provenance = provenance
+        self.packages = code.packages
         self._files = dict(known)
         self._reads_to_search = reads_to_search
         # at which commit the files are
-        self._where = f"at the {'merge' if pull.merge_commit else 'head'} commit of #{pull.number}"
+        self.where = f"at the {'merge' if pull.merge_commit else 'head'} commit of #{pull.number}"
 
     def read_part(self, path: str, first: int = 1, last: int = 0, around: str = "") -> str:
         """Return the lines that :func:`select_lines` chooses, or why there are none. Raises PrdigestError."""
@@ -112,11 +116,11 @@ class PullSource:
             return self._explain_problem(file)
         whole = mark_lines(file, find_change(self._pull, path))
         numbers, head = select_lines(file, first, last, around)
-        excerpts = [*_fit_excerpts(split_excerpt(whole, numbers))]
+        excerpts = [*fit_excerpts(split_excerpt(whole, numbers))]
         self.excerpts += excerpts
-        self._provenance.add_file(self._pull.number, path)
+        self.provenance.add_file(self._pull.number, path)
         about = (
-            f"{path} {self._where}, {format_count(len(file.lines), 'line')}; {head} {self._explain_marks(whole)}"
+            f"{path} {self.where}, {format_count(len(file.lines), 'line')}; {head} {self._explain_marks(whole)}"
         )
         texts = ("\n".join(f"{line.new}: {line.mark}{line.text}" for line in each.lines) for each in excerpts)
         hidden = len(numbers) - sum(len(each.lines) for each in excerpts)
@@ -129,7 +133,7 @@ class PullSource:
         With a mirror, the whole tree is searched, else the changed files.
         """
         if not name:
-            raise UsageError("Which name? Give it as it stands in the code.")
+            raise UsageError(NO_NAME)
         pull, reason = self._pull, NO_MIRROR
         if self._code.search is not None and pull.commit:
             try:
@@ -141,7 +145,7 @@ class PullSource:
                 reason = str(error).rstrip(".")
             else:
                 kind = "for it" if is_part else "for the whole word"
-                nothing = f"is not in the tree {self._where}: all text files were searched {kind}."
+                nothing = f"is not in the tree {self.where}: all text files were searched {kind}."
                 return self._show_uses(name, everywhere, "all files", [], COMPLETE, nothing)
         # those with the most changes first
         paths = [file.path for file in pull.largest_files if file.status != "removed"][:MAX_SEARCHED_FILES]
@@ -149,7 +153,7 @@ class PullSource:
             paths = [path for path in paths if path in self._files]
         if self._code.files is None or not paths:
             return (
-                f"The tree {self._where} could not be read ({reason}), so names can't be searched for: say so, or "
+                f"The tree {self.where} could not be read ({reason}), so names can't be searched for: say so, or "
                 "read the diff."
             )
         unread = f"The rest of the tree could not be read ({reason}): {quote_input(name)} may be used there too."
@@ -157,28 +161,35 @@ class PullSource:
 
     def find_requirements(self, package: str) -> str:
         """Return the lines of lists of requirements that have a package's name or a part. Raises PrdigestError."""
-        pull, search, word = self._pull, self._code.search, _SEPARATORS.sub("-", package.lower())
-        if search is None or not word.strip("-"):
-            raise UsageError("Name a package." if search else f"The tree could not be read ({NO_MIRROR}).")
+        word = _SEPARATORS.sub("-", package.lower())
+        if not word.strip("-"):
+            raise UsageError("Name a package.")
+        read, notes = self.read_requirements()
+        uses = tuple(
+            SourceUse(file.path, number, shorten_use(file.lines[number - 1], package))
+            for file in read
+            for number in _list_requirements(file.lines, word)
+        )
+        where = f"the {format_count(len(read), 'list')} of requirements"
+        return self._show_uses(package, SourceUses(uses, is_complete=not notes), where, notes, COMPLETE)
+
+    def read_requirements(self) -> tuple[list[SourceFile], list[str]]:
+        """Return the lists of requirements of the tree, and what of them could not be read. Raises UsageError."""
+        pull, search = self._pull, self._code.search
+        if search is None:
+            raise UsageError(f"The tree could not be read ({NO_MIRROR}).")
         try:
             listed = search.list_paths(pull.repository, pull.commit)
         except SourceUnavailable as error:
-            raise UsageError(f"The tree {self._where} could not be read: {error}") from error
+            raise UsageError(f"The tree {self.where} could not be read: {error}") from error
         # what people wrote first, and the nearest to the top
         paths = sorted(
             filter(_REQUIREMENTS.search, listed), key=lambda path: (".lock" in path, path.count("/"), path)
         )
-        read, left_out = [*self._read_files(paths[:MAX_SEARCHED_FILES]).values()], paths[MAX_SEARCHED_FILES:]
-        uses = tuple(
-            SourceUse(file.path, number, _shorten_use(file.lines[number - 1], package))
-            for file in read
-            if not file.problem
-            for number in _list_requirements(file.lines, word)
-        )
-        notes = [self._explain_problem(file) for file in read if file.problem]
+        files, left_out = [*self._read_files(paths[:MAX_SEARCHED_FILES]).values()], paths[MAX_SEARCHED_FILES:]
+        notes = [self._explain_problem(file) for file in files if file.problem]
         notes += [f"{format_count(len(left_out), 'list')} of requirements could not be read."] if left_out else []
-        where = f"the {format_count(len(read), 'list')} of requirements"
-        return self._show_uses(package, SourceUses(uses, is_complete=not notes), where, notes, COMPLETE)
+        return [file for file in files if not file.problem], notes
 
     def list_changes(self, path: str) -> str:
         """Return the last commits that changed a file or folder, newest first. Raises PrdigestError."""
@@ -219,7 +230,7 @@ class PullSource:
     def _search_files(self, name: str, files: Sequence[SourceFile], unread_tree: str, *, is_part: bool) -> str:
         pull, readable = self._pull, [file for file in files if not file.problem]
         uses = tuple(
-            SourceUse(file.path, number, _shorten_use(lines[number - 1], name))
+            SourceUse(file.path, number, shorten_use(lines[number - 1], name))
             for file in readable
             for lines in (file.lines,)
             for number in list_uses(lines, name, is_part=is_part)
@@ -251,27 +262,27 @@ class PullSource:
             # whether a line of a changed file is changed is not known here
             line = DiffLine(" ", use.text, use.line, use.line)
             self.excerpts.append(SourceExcerpt(use.path, (line,), find_change(self._pull, use.path) is None))
-        self._provenance.add_search(f"{where} after #{self._pull.number} for {shorten_path(name)}")
+        self.provenance.add_search(f"{where} after #{self._pull.number} for {shorten_path(name)}")
         at_least = "" if source_uses.is_complete else "at least "
         count = format_count(len(source_uses.uses), "line has", "lines have")
-        about = f"{at_least}{count} {quote_input(name)} in {where} {self._where}:"
+        about = f"{at_least}{count} {quote_input(name)} in {where} {self.where}:"
         if nothing and source_uses.is_complete and not source_uses.uses:
             about = f"{quote_input(name)} {nothing}"
         head = "\n".join(CoveredList(source_uses.uses, coverage).render(str, lambda _: (about,), about))
         bounded = limit_lines(notes, MAX_RESULT_LENGTH, "line", "read the diff")
         if bounded.hidden_count:
-            self._provenance.add_gap(f"{bounded.hidden_count} files (too long)")
+            self.provenance.add_gap(f"{bounded.hidden_count} files (too long)")
         hidden = len(source_uses.uses) - shown
         cut = f"[cut: {format_count(hidden, 'line')} not shown]" if hidden else ""
         return "\n".join(filter(None, (bounded.text, head, *lines[:shown], cut)))
 
     def _explain_problem(self, file: SourceFile) -> str:
         number = self._pull.number
-        self._provenance.add_gap(f"{shorten_path(file.path)} after #{number} ({file.problem})")
+        self.provenance.add_gap(f"{shorten_path(file.path)} after #{number} ({file.problem})")
         if file.problem is SourceProblem.MISSING:
-            return f"{file.path} is not in the tree {self._where}."
+            return f"{file.path} is not in the tree {self.where}."
         why = "" if file.problem is SourceProblem.UNAVAILABLE else f": {file.problem}"
-        return f"{file.path} {self._where} could not be read{why}."
+        return f"{file.path} {self.where} could not be read{why}."
 
     def _explain_marks(self, whole: SourceExcerpt) -> str:
         number = self._pull.number
@@ -319,7 +330,7 @@ def select_lines(file: SourceFile, first: int, last: int, around: str) -> tuple[
     return range(first, last + 1), f"lines {first} to {last}."
 
 
-def _fit_excerpts(excerpts: Iterable[SourceExcerpt]) -> Iterator[SourceExcerpt]:
+def fit_excerpts(excerpts: Iterable[SourceExcerpt]) -> Iterator[SourceExcerpt]:
     """Yield the excerpts up to the limit of characters, the last one perhaps cut."""
     room = MAX_FILE_LENGTH
     for excerpt in excerpts:
@@ -336,7 +347,7 @@ def _fit_excerpts(excerpts: Iterable[SourceExcerpt]) -> Iterator[SourceExcerpt]:
             return
 
 
-def _shorten_use(text: str, name: str) -> str:
+def shorten_use(text: str, name: str) -> str:
     if len(text) <= _MAX_USE_LENGTH:
         return text
     begin = max(text.find(name) - _LEAD, 0)

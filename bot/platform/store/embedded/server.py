@@ -34,7 +34,9 @@ _POLL_SECONDS = 0.05
 _CLAIM_FILE = "claim.lock"
 _LOG_FILE = "keeper.log"
 # everything that prdigest writes into a state directory; the demo has its own directory in it
-_OWN_NAMES = frozenset({KEEPER_LOCK_FILE, _CLAIM_FILE, _LOG_FILE, SOCKET_FILE, "valkey", "demo", "mirror"})
+_OWN_NAMES = frozenset(
+    {KEEPER_LOCK_FILE, _CLAIM_FILE, _LOG_FILE, SOCKET_FILE, "valkey", "demo", "mirror", "packages"}
+)
 
 
 def start_embedded(state: Path) -> Path:
