@@ -238,7 +238,7 @@ def _check(
     if not places or (is_way and len(places) < len(ends)):
         return {}
     way = line[max(0, places[0] - (not is_way)) : places[-1] + 1]
-    files = list(read_modules(team, profile.commit))
+    files = read_modules(team, profile.commit)
     hashes, doubts = [each.sha for each in way], find_doubts(contracts, ProfileIndex(profile))
     until = deadlines.get_limit().end
     checked = attempt(
@@ -246,8 +246,8 @@ def _check(
     )
     if checked is None or checked.alone:
         raise CheckerFailed(checked.alone if checked else "the check met a defect")
-    text = next((file.text for file in files if file.path == MANUAL_FILE and not file.problem), "")
-    manual = parse_manual(text)
+    blob = team.list_files(profile.commit).get(MANUAL_FILE)
+    manual = parse_manual(team.read_file(BlobVersion(MANUAL_FILE, blob)).text if blob else "")
     findings = {commit: tuple(_clean(profile, each, manual)) for commit, each in checked.findings.items()}
     skipped = tuple(sorted(_list_paths(profile).difference(map(clean_path, checked.paths))))
     if is_way:
