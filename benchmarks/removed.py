@@ -25,7 +25,7 @@ from impact.clones.upstream_line import CloneMerge, read_upstream
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange
 from impact.git.clone_trees import CloneTrees, open_clone_trees
 from impact.python.module_names import name_module
-from impact.source.trees import BlobVersion
+from impact.source.models import BlobVersion
 
 _LAST = date(2026, 1, 31)
 # imports and bases that lead from one name to another

@@ -9,8 +9,7 @@ from typing import Protocol
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from bot.errors import UsageError
-from impact.text.dates import parse_date
-from impact.text.strings import quote_input
+from impact.text.strings import parse_date, quote_input
 
 # characters: twice the length of the longest IANA name, America/Argentina/ComodRivadavia
 _MAX_ZONE_LENGTH = 64

@@ -35,7 +35,7 @@ from bot.platform.slack.requests import SlackRequest
 from bot.settings import Settings, load_settings
 from bot.text import NUMBER_PATTERN
 from impact.repository import Repository
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 
 _QUESTIONS = Path(__file__).parent / "questions"
 # evaluations must not use up the budget of the bot's users

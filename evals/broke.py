@@ -15,7 +15,7 @@ from bot.features.profiles.view import align_columns
 from bot.platform.git.reading import open_clone_trees
 from impact.clones.clone_range import read_contracts
 from impact.git.clone_trees import CloneTrees
-from impact.source.trees import LineCommit
+from impact.source.models import LineCommit
 from impact.text.strings import truncate_text
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import LEAST_SCORE, RelevanceFilter, SuspectRange, rank_suspects

@@ -9,7 +9,7 @@ from bot.platform.pulls.models import Account, ChangedFile, PullRequest
 from impact.history.merge_messages import sort_merges
 from impact.history.merges import ClonedMerge
 from impact.repository import Repository
-from impact.source.trees import BlobChange, TreeCommit
+from impact.source.models import BlobChange, TreeCommit
 
 
 @dataclass(frozen=True, slots=True)

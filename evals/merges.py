@@ -29,7 +29,7 @@ from impact.history.outcomes import find_outcomes
 from impact.history.repairs import Repair, find_repairs
 from impact.history.reverts import Revert
 from impact.repository import Repository
-from impact.source.trees import TreeCommit
+from impact.source.models import TreeCommit
 
 # R: reverted, fully or in part. H: R, or a later repair names it as the cause. Y: H, or a fix deletes lines of it
 # within two weeks

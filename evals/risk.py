@@ -22,8 +22,7 @@ from evals.merges import HARMED, PACK, REPAIRED, REVERTED, read_clone, read_pack
 from impact.evaluation.ranking_metrics import Estimate
 from impact.evaluation.window import EvaluationWindow
 from impact.repository import Repository
-from impact.text.dates import parse_date
-from impact.text.strings import collapse_lines
+from impact.text.strings import collapse_lines, parse_date
 
 _PACK_ZONE = "America/Los_Angeles"
 _LABEL_MEANINGS = {

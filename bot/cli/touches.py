@@ -51,7 +51,7 @@ from impact.git.working_tree import read_text
 from impact.profile.models import Profile, parse_profile, parse_profile_name
 from impact.python.syntax import pause_collector
 from impact.repository import Repository
-from impact.source.trees import LineCommit
+from impact.source.models import LineCommit
 from impact.text.strings import quote_input
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import RelevanceFilter, build_report

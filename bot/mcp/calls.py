@@ -36,8 +36,7 @@ from bot.platform.store.keys import build_agent_rate, parse_digest_key
 from bot.redaction import redact_document, redact_text
 from impact.documents import SCHEMA
 from impact.repository import Repository
-from impact.text.dates import parse_date
-from impact.text.strings import collapse_lines, quote_input, truncate_text
+from impact.text.strings import collapse_lines, parse_date, quote_input, truncate_text
 
 log = logging.getLogger(__name__)
 

@@ -17,8 +17,8 @@ from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.source.trees import BlobVersion
-from impact.text.dates import parse_date
+from impact.source.models import BlobVersion
+from impact.text.strings import parse_date
 
 _FACTS = Path(__file__).parent / "python.csv"
 _FRESH = Path(__file__).parent / "fresh.csv"

@@ -19,7 +19,7 @@ from bot.platform.git.reading import open_clone_trees
 from impact.contract.models import ContractClass, FileVersions
 from impact.contract.surfaces import list_surface_changes
 from impact.git.clone_trees import CloneTrees
-from impact.source.trees import BlobChange
+from impact.source.models import BlobChange
 
 FACTS = Path(__file__).parent / "surfaces.csv"
 # what the rows about Python measure

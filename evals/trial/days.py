@@ -20,7 +20,7 @@ from bot.platform.models.registry import choose_provider
 from bot.settings import Settings
 from evals.trial.records import RecordedDays, TreeFiles, TrialSources
 from impact.repository import Repository
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 
 # a trial must not be cut short by the budget of the bot's users
 NO_BUDGET = 1_000_000.0

@@ -23,8 +23,7 @@ from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.models import DerivedClass, UseKind
 from impact.profile.scan import build_profile
 from impact.python.outline import build_outline
-from impact.source.models import SourceFile
-from impact.source.trees import TreeCommit
+from impact.source.models import SourceFile, TreeCommit
 from impact.testing.checks import check_rows
 from impact.testing.touches import NOON, make_change, make_merge, make_profile, make_use
 from impact.touches.breakage.explanations import Kinship

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bot.dates import LocalDay, Span, get_today, get_yesterday, parse_day, parse_span, parse_zone
 from bot.errors import UsageError
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.helpers.builders import DAY
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.refusals import refusal

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.dates import LocalDay, get_yesterday, parse_zone
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.helpers.tables import check_rows
 
 # zones with every kind of change since GitHub exists: none, an hour, half an hour, at midnight, a lost day

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.dates import LocalDay, parse_coming_day, parse_zone
 from bot.errors import UsageError
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.refusals import refusal
 from tests.helpers.tables import check_rows

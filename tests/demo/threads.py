@@ -14,7 +14,7 @@ from bot.features.questions.markdown import Links
 from bot.features.questions.rules import Citation, Question, ThreadMemory, parse_subject
 from bot.features.questions.view import label_citation
 from bot.platform.commands import AllowedRepositories
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.demo.sample.test_sources import ANGELES, VLLM
 from tests.features.questions.archives import RecordingDisplay, open_session
 from tests.helpers.apps import make_reading_app

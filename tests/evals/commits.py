@@ -4,7 +4,7 @@ import hashlib
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
-from impact.source.trees import BlobChange, BlobVersion, TreeCommit
+from impact.source.models import BlobChange, BlobVersion, TreeCommit
 from impact.testing.clones import BEGIN
 
 ZONE = ZoneInfo("America/Los_Angeles")

@@ -1,5 +1,5 @@
 from evals.commits import sort_commits
-from impact.source.trees import TreeCommit
+from impact.source.models import TreeCommit
 from tests.evals.commits import change
 from tests.helpers.builders import NOON, REPOSITORY
 

@@ -23,7 +23,7 @@ from impact.evaluation.ranking_metrics import Estimate
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneFacts
 from impact.repository import Repository
-from impact.source.trees import TreeCommit
+from impact.source.models import TreeCommit
 from tests.evals.commits import FIRST, LARGE, SMALL, ZONE, change, commit
 from tests.helpers.builders import REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence

@@ -10,7 +10,7 @@ from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from evals.merges import MergeHistory, build_history
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneFacts
-from impact.source.trees import TreeCommit
+from impact.source.models import TreeCommit
 from tests.evals.commits import commit
 from tests.helpers.builders import REPOSITORY
 

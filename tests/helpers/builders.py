@@ -23,7 +23,7 @@ from bot.platform.pulls.sources import CountCheck
 from impact.history.outcomes import find_outcomes
 from impact.repository import Repository
 from impact.source.models import DiffSide
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 
 REPOSITORY = Repository("octo", "engine")
 DAY = LocalDay(parse_date("2026-02-28"), parse_zone("America/Los_Angeles"))

@@ -41,8 +41,7 @@ from bot.text import format_count
 from bot.usage import NO_USAGE
 from impact.contract.releases import Release
 from impact.repository import Repository
-from impact.text.dates import parse_date
-from impact.text.strings import quote_input
+from impact.text.strings import parse_date, quote_input
 
 SAMPLE_NOTE = (
     "Sample day: the facts (numbers, titles, authors, files, counts, times) are from a public day of "

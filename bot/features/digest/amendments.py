@@ -26,7 +26,7 @@ from bot.platform.store.due_queue import OutcomeCheck
 from bot.platform.store.keys import LAST_OUTCOME_CHECK, parse_digest_key
 from impact.history.outcomes import find_outcomes
 from impact.repository import Repository
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 
 WATCH_PERIOD = timedelta(days=30)  # after a merge: 95 of 100 reverts come within it
 _DAY = timedelta(days=1)

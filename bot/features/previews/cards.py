@@ -32,7 +32,7 @@ from bot.platform.slack.blocks import (
 from bot.text import format_count
 from impact.coverage import COMPLETE, Coverage
 from impact.repository import Repository
-from impact.source.revisions import is_hash, is_tag
+from impact.source.models import is_hash, is_tag
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, TouchLevel, TouchReport
 

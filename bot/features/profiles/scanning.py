@@ -34,8 +34,7 @@ from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
 from impact.repository import Repository
-from impact.source.models import MAX_SOURCE_BYTES, SourceFile
-from impact.source.revisions import is_tag
+from impact.source.models import MAX_SOURCE_BYTES, SourceFile, is_tag
 from impact.text.strings import quote_input
 
 log = logging.getLogger(__name__)

@@ -31,8 +31,7 @@ from impact.git.clone_trees import CloneTrees
 from impact.profile.manual import ManualFile, apply_manual, parse_manual
 from impact.profile.models import Profile
 from impact.repository import Repository
-from impact.source.models import SourceFile, SourceProblem
-from impact.source.trees import BlobVersion
+from impact.source.models import BlobVersion, SourceFile, SourceProblem
 from impact.touches.judgement import find_doubts
 from impact.touches.profile_index import ProfileIndex
 

@@ -23,7 +23,7 @@ from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.slack.requests import restore_user_text
 from impact.profile.models import parse_profile_name
 from impact.repository import Repository
-from impact.source.revisions import is_hash, is_tag
+from impact.source.models import is_hash, is_tag
 from impact.text.strings import quote_input
 from impact.touches.breakage.traceback_names import condense_trace
 

@@ -71,7 +71,7 @@ from impact.coverage import COMPLETE, Coverage
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
 from impact.repository import Repository
-from impact.source.revisions import is_tag
+from impact.source.models import is_tag
 from impact.text.strings import quote_input
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report

@@ -28,8 +28,7 @@ from impact.contract.models import ChangeKind, ContractChange
 from impact.contract.net_changes import NetChange
 from impact.history.outcomes import OutcomeKind
 from impact.python.models import Parameter, Signature
-from impact.source.models import DiffSide
-from impact.source.revisions import is_tag
+from impact.source.models import DiffSide, is_tag
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchLevel
 from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan

@@ -40,8 +40,7 @@ from impact.history.reverts import select_standing
 from impact.python.models import ModuleOutline
 from impact.python.outline import build_outline
 from impact.repository import Repository
-from impact.source.models import SourceFile
-from impact.source.trees import TreeCommit
+from impact.source.models import SourceFile, TreeCommit
 
 # merges that are worth another process, which takes half a second to start
 _LEAST_SHARE = 25

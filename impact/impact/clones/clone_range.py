@@ -16,9 +16,8 @@ from impact.errors import UsageError
 from impact.git.clone_trees import CloneTrees
 from impact.history.merge_messages import sort_merges
 from impact.history.merges import ClonedMerge
-from impact.source.trees import LineCommit, TreeCommit
-from impact.text.dates import parse_date
-from impact.text.strings import quote_input
+from impact.source.models import LineCommit, TreeCommit
+from impact.text.strings import parse_date, quote_input
 from impact.touches.breakage.suspects import RelevanceFilter, SuspectRange
 
 HEAD = "HEAD"

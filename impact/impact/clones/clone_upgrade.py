@@ -25,7 +25,7 @@ from impact.history.reverts import Revert, list_reverted_numbers, select_standin
 from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.models import Profile
 from impact.repository import Repository
-from impact.source.trees import LineCommit
+from impact.source.models import LineCommit
 from impact.text.strings import quote_input
 from impact.touches.upgrade import UpgradeRange
 

@@ -20,7 +20,7 @@ from impact.history.revert_index import RevertIndex
 from impact.history.reverts import select_standing
 from impact.profile.models import Profile, Use, UseKind, find_uses
 from impact.profile.reasons import find_reasons
-from impact.source.trees import BlobVersion, LineCommit
+from impact.source.models import BlobVersion, LineCommit
 from impact.touches.judgement import find_doubts, judge_commits
 from impact.touches.models import JudgedCommit
 from impact.touches.profile_index import ProfileIndex

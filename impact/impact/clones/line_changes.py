@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 
 from impact.git.clone_trees import CloneTrees
-from impact.source.trees import BlobVersion
+from impact.source.models import BlobVersion
 from impact.text.strings import count_common
 
 

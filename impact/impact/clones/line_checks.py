@@ -41,8 +41,7 @@ from impact.git.clone_trees import CloneTrees
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
 from impact.python.syntax import parse_source, walk_statements
-from impact.source.models import SourceFile, SourceProblem
-from impact.source.trees import BlobVersion
+from impact.source.models import BlobVersion, SourceFile, SourceProblem
 
 Value = TypeVar("Value")
 # files of one side, and characters of what is written; vLLM has 1,000 in its package, and 20 million characters

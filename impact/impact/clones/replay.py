@@ -19,8 +19,7 @@ from impact.contract.models import MergeContract
 from impact.evaluation.imported_files import count_imported, list_imported_names
 from impact.evaluation.touch_cases import TouchCase, WindowSummary
 from impact.git.clone_trees import CloneTrees
-from impact.source.models import SourceFile
-from impact.source.trees import BlobVersion
+from impact.source.models import BlobVersion, SourceFile
 from impact.touches.judgement import find_doubts, judge_merge
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex

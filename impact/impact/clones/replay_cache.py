@@ -10,8 +10,7 @@ from impact.git.clone_trees import CloneTrees
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import KnownFunctions, build_outline
-from impact.source.models import SourceFile
-from impact.source.trees import BlobVersion, TreeCommit
+from impact.source.models import BlobVersion, SourceFile, TreeCommit
 
 Value = TypeVar("Value")
 # a repository of 4,000 modules changes some 100 of them a day

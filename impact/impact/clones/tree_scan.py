@@ -20,9 +20,7 @@ from impact.profile.manual import ManualFile, apply_manual
 from impact.profile.models import PLAIN_KINDS, Profile, Use, UseKind
 from impact.profile.plain_uses import FileUses
 from impact.profile.scan import build_profile, list_pinned_revisions
-from impact.source.models import SourceFile, SourceProblem
-from impact.source.revisions import is_tag
-from impact.source.trees import BlobVersion
+from impact.source.models import BlobVersion, SourceFile, SourceProblem, is_tag
 from impact.text.strings import quote_input
 
 ProgressCallback = Callable[[int, int], None]

@@ -11,7 +11,7 @@ from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.history.merge_messages import detect_reference, detect_repository, parse_merge_message
 from impact.repository import Repository
-from impact.source.trees import LineCommit, TreeCommit
+from impact.source.models import LineCommit, TreeCommit
 from impact.text.strings import collapse_lines
 
 # stands for the repository of a clone that does not say where it comes from

@@ -15,8 +15,7 @@ from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.profile.pins import list_pins, read_revisions
 from impact.profile.plain_uses import FileText, is_scanned_text
-from impact.source.revisions import find_hashes, is_tag
-from impact.source.trees import BlobVersion, LineCommit, TreeCommit
+from impact.source.models import BlobVersion, LineCommit, TreeCommit, find_hashes, is_tag
 
 _WEEK = timedelta(days=7)
 # a downstream adapts to a merge days later: the median is 1 to 9 days, of training frameworks 21

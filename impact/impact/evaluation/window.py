@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time
 
 from impact.errors import UsageError
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,22 +10,19 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 
 from impact.errors import ImpactError, UsageError
-from impact.git.blob_reader import BlobReader
-from impact.git.commands import INSTALL_GIT, build_command, build_environment
-from impact.git.diff_tree import LOG_FORMAT, parse_commits, parse_instant, remove_controls
+from impact.git.commands import BlobReader, start_git
 from impact.repository import Repository
-from impact.source.models import SourceFile
-from impact.source.revisions import is_tag
-from impact.source.trees import BlobVersion, LineCommit, TreeCommit
+from impact.source.models import BlobChange, BlobVersion, LineCommit, SourceFile, TreeCommit, is_tag
 from impact.text.strings import collapse_lines, quote_input, truncate_text
 
 _DIFF_OPTIONS = ("-z", "-r", "--root", "--always", "--raw", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-_FORMAT_OPTIONS = ("--encoding=UTF-8", f"--format={LOG_FORMAT}")
+_FORMAT_OPTIONS = ("--encoding=UTF-8", "--format=%H%x00%ct%x00%an%x00%B")
 # GitHub treats files that are at least half the same as renames, and compares as many files
 _RENAME_OPTIONS = ("--find-renames=50%", "-l1000")
 # git's titles for the merge of a branch into local work
@@ -49,6 +46,24 @@ _REFUSALS = {
     "safe.directory with its full path.",
     "not a git repository": "is not a git clone: set --clone to the top folder of one.",
 }
+# characters; an adaptation may name many causes
+_MAX_MESSAGE = 20_000
+# bytes kept of one part, a message or a path: far more than is kept of either in the end
+_MAX_PART = 1 << 16
+# a damaged commit may be later than a datetime allows, or have no time at all
+_MAX_SECONDS = 253_370_764_800
+# Python refuses to parse thousands of digits
+_MAX_DIGITS = 100
+# parts of ``mode mode hash hash status``
+_FACTS_OF_CHANGE = 5
+_SURROGATES = re.compile("[\ud800-\udfff]")
+# all but tabs and line breaks
+_CONTROLS = re.compile("[\0-\x08\v\f\x0e-\x1f\x7f-\x9f]")
+
+
+def remove_controls(text: str) -> str:
+    """Return a text without what steers terminals or can't be encoded."""
+    return _CONTROLS.sub("", _SURROGATES.sub("\ufffd", text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,16 +239,9 @@ class CloneTrees:
 
     def _run_git(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         """Run a git command to its end. Raise UsageError if there is no git program."""
-        try:
-            return subprocess.run(  # noqa: S603 (arguments of ours, and no shell)
-                build_command("git", self._path, *arguments),
-                env=build_environment(self._path),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-            )
-        except OSError as error:
-            raise UsageError(INSTALL_GIT) from error
+        with start_git(self._path, *arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            output, complaints = process.communicate()
+        return subprocess.CompletedProcess(arguments, process.returncode, output, complaints)
 
     def _stream_output(self, lines: str, *arguments: str) -> Iterator[bytes]:
         """Yield the output of a git command in pieces. Closing the generator ends the command."""
@@ -241,14 +249,7 @@ class CloneTrees:
         with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as complaints:
             asked.write(lines.encode())
             asked.seek(0)
-            process = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
-                build_command("git", self._path, *arguments),
-                env=build_environment(self._path),
-                stdin=asked,
-                stdout=subprocess.PIPE,
-                stderr=complaints,
-            )
-            with process:
+            with start_git(self._path, *arguments, stdin=asked, stderr=complaints) as process:
                 try:
                     while process.stdout and (piece := process.stdout.read(1 << 16)):
                         yield piece
@@ -296,3 +297,73 @@ def open_clone_trees(
 
 # opens a clone by its folder and branch, and closes it at the end of the block; a process of its own can do it too
 TreesOpener = Callable[[Path, str | None], AbstractContextManager[CloneTrees]]
+
+
+# --- the records that ``git diff-tree -z --raw --numstat`` writes. Every part ends with a zero byte, and paths are
+# read by count, so that nothing in a message or a path can be read as something else
+
+
+def parse_commits(pieces: Iterable[bytes], clean: Callable[[str], str] = remove_controls) -> Iterator[TreeCommit]:
+    """Yield the commits of what git writes, in pieces; ``clean`` returns what is kept of a message."""
+    parts = _split_parts(pieces)
+    part = next(parts, None)
+    while part is not None:
+        sha, (seconds, author, message) = part, (next(parts, "") for _ in range(3))
+        # a line break separates the message from what follows it
+        sides, lines = [], {}
+        while (part := next(parts, None)) is not None and part.lstrip("\n").startswith(":"):
+            sides.append(_parse_sides(part, parts))
+        while part is not None and part.count("\t") >= 2:
+            added, deleted, path = part.split("\t", 2)
+            # of a rename, both paths follow
+            path = path or (next(parts, ""), next(parts, ""))[1]
+            # binary files have no lines
+            lines[path] = (_parse_count(added), _parse_count(deleted))
+            part = next(parts, None)
+        yield TreeCommit(
+            sha.strip(),
+            parse_instant(seconds),
+            clean(message)[:_MAX_MESSAGE].strip(),
+            tuple(BlobChange(old, new, *lines.get(path, (0, 0))) for path, old, new in sides if old or new),
+            remove_controls(author),
+        )
+
+
+def _split_parts(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield the parts between zero bytes, each cut at 65,536 bytes, because a message may have any length."""
+    rest = b""
+    for piece in pieces:
+        first, *others = piece.split(b"\0")
+        rest += first[: _MAX_PART - len(rest)]
+        for other in others:
+            yield rest.decode("utf-8", "replace")
+            rest = other[:_MAX_PART]
+    if rest.strip():
+        yield rest.decode("utf-8", "replace")
+
+
+def _parse_sides(part: str, parts: Iterator[str]) -> tuple[str, BlobVersion | None, BlobVersion | None]:
+    """Read ``:modes hashes status`` and a path, for a rename the old and the new one; no side that is no file."""
+    facts = part.lstrip("\n:").split(" ")
+    # the same few thousand paths repeat
+    old = new = sys.intern(next(parts, ""))
+    if facts[-1][:1] in "RC":
+        new = sys.intern(next(parts, ""))
+    if len(facts) != _FACTS_OF_CHANGE:
+        return new, None, None
+    before, after = (
+        BlobVersion(path, blob) if mode.startswith(_REGULAR_MODE) else None
+        for path, mode, blob in zip((old, new), facts[:2], facts[2:4], strict=True)
+    )
+    return new, before, after
+
+
+def parse_instant(seconds: str) -> datetime:
+    """Return the instant (UTC) of a commit's time in seconds; of a damaged one, an instant that can be used."""
+    return datetime.fromtimestamp(min(_parse_count(seconds), _MAX_SECONDS), UTC)
+
+
+def _parse_count(text: str) -> int:
+    """Return a count, 0 for what is not a number of at most 100 digits."""
+    is_count = text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS
+    return int(text) if is_count else 0

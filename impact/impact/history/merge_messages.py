@@ -12,7 +12,7 @@ from typing import NamedTuple
 from impact.errors import UsageError, attempt
 from impact.history.merges import ClonedMerge
 from impact.repository import Repository
-from impact.source.trees import TreeCommit
+from impact.source.models import TreeCommit
 
 # "Title (#7)" (GitHub); numbers do not begin with 0
 _SQUASH = re.compile(r"\(#(?P<number>[1-9]\d{0,8})\)", re.A)

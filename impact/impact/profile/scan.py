@@ -15,7 +15,7 @@ from impact.profile.pins import read_revisions
 from impact.profile.plain_uses import FileUses, ScannedClass
 from impact.profile.symbols import SUPER, follow_part, is_telling_method
 from impact.python.models import Parameter, ParameterKind, Signature
-from impact.source.revisions import find_hashes
+from impact.source.models import find_hashes
 
 T = TypeVar("T")
 # classes of the team above one, and bases of one, that are followed: a tree of thousands takes their square

@@ -8,42 +8,27 @@ from datetime import UTC, datetime
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.profile.models import DerivedClass, Profile, Use, UseKind
-from impact.python.models import CallShape, Parameter, ParameterKind, Signature
+from impact.python.code_reader import read_shape
+from impact.python.models import CallShape, Signature
+from impact.python.outline import build_outline
+from impact.python.syntax import parse_expression
 
 NOON = datetime(2026, 1, 5, 12, tzinfo=UTC)
 
 
 def read_signature(head: str) -> Signature:
     """Return the signature of ``(self, a, b=1)``."""
-    arguments = ast.parse(f"def f{head}: ...").body[0].args  # type: ignore[attr-defined]
-    positional = arguments.posonlyargs + arguments.args
-    defaults = [None] * (len(positional) - len(arguments.defaults)) + arguments.defaults
-    parameters = [
-        Parameter(each.arg, ParameterKind.POSITIONAL, default and ast.unparse(default))
-        for each, default in zip(positional, defaults, strict=True)
-    ]
-    if arguments.vararg:
-        parameters.append(Parameter(arguments.vararg.arg, ParameterKind.REST))
-    parameters += [
-        Parameter(each.arg, ParameterKind.KEYWORD_ONLY, default and ast.unparse(default))
-        for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    ]
-    if arguments.kwarg:
-        parameters.append(Parameter(arguments.kwarg.arg, ParameterKind.KEYWORDS))
-    return Signature(tuple(parameters))
+    outline = build_outline("f.py", f"def f{head}: ...")
+    signature = outline.definitions["f"].signature if outline else None
+    assert signature, head
+    return signature
 
 
 def read_call(text: str) -> CallShape:
     """Return the shape of ``f(1, a=2, **rest)``."""
-    call = ast.parse(text, mode="eval").body
-    assert isinstance(call, ast.Call)
-    stars = [each for each in call.args if isinstance(each, ast.Starred)]
-    return CallShape(
-        len(call.args) - len(stars),
-        tuple(each.arg for each in call.keywords if each.arg),
-        bool(stars),
-        any(each.arg is None for each in call.keywords),
-    )
+    call = parse_expression(text)
+    assert isinstance(call, ast.Call), text
+    return read_shape(call)
 
 
 def make_change(

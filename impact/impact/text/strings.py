@@ -1,11 +1,14 @@
-"""Helpers for text: one line, limited length, nothing that can't be seen."""
+"""Helpers for text: one line, limited length, nothing that can't be seen; and dates as people write them."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 import unicodedata
 from collections.abc import Sequence
+
+from impact.errors import UsageError
 
 # control and format characters, among them bidirectional overrides, which can make a line look like another one
 _INVISIBLE = {"Cc", "Cf", "Co", "Cs", "Zl", "Zp"}
@@ -14,6 +17,8 @@ _JOINERS = {"\u200c", "\u200d"}
 _HIDDEN = re.compile(
     "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
+# no repository is older, and datetime can't express the end of a day after the last one
+_FIRST_YEAR, _LAST_YEAR = 1970, 9998
 _COMMENT = re.compile(r"<!--.*?(-->|\Z)", re.S)
 
 
@@ -65,3 +70,16 @@ def quote_input(text: str) -> str:
 def remove_comments(markdown: str) -> str:
     """Remove HTML comments: templates of pull requests are full of hints that are not meant for readers."""
     return _COMMENT.sub("", markdown)
+
+
+def parse_date(text: str) -> dt.date:
+    """Parse a date written as ``YYYY-MM-DD``. Raises UsageError."""
+    refusal = f"{quote_input(text)} is not a date: write it as YYYY-MM-DD, such as 2026-02-28."
+    try:
+        date = dt.date.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(refusal) from error
+    # fromisoformat accepts other spellings too
+    if date.isoformat() != text or not _FIRST_YEAR <= date.year <= _LAST_YEAR:
+        raise UsageError(refusal)
+    return date

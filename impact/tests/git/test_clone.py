@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from impact.git.clone_trees import CloneTrees
-from impact.git.diff_tree import parse_commits
+from impact.git.clone_trees import CloneTrees, parse_commits
 from impact.repository import Repository
-from impact.source.trees import TreeCommit
+from impact.source.models import TreeCommit
 from impact.testing.clones import BEGIN, ODD, building, git, lines, needs_git
 
 pytestmark = needs_git

@@ -9,8 +9,7 @@ import pytest
 from impact.errors import UsageError
 from impact.git.clone_trees import CloneTrees, open_clone_trees
 from impact.git.working_tree import read_working_tree
-from impact.source.models import MAX_SOURCE_BYTES, SourceProblem
-from impact.source.trees import BlobVersion, TreeCommit
+from impact.source.models import MAX_SOURCE_BYTES, BlobVersion, SourceProblem, TreeCommit
 from impact.testing.clones import ODD, building, git, lines, needs_git
 
 pytestmark = [pytest.mark.slow, needs_git]

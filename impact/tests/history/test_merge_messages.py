@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.history.merge_messages import detect_repository, extract_description, parse_merge_message, sort_merges
-from impact.source.trees import TreeCommit
+from impact.source.models import TreeCommit
 from impact.testing.checks import check_rows
 from tests.merges import NOON, REPOSITORY
 

@@ -39,7 +39,7 @@ from bot.platform.slack import terminal
 from bot.settings import load_settings
 from bot.usage import NO_USAGE
 from impact.repository import Repository
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.helpers.apps import Answers
 from tests.helpers.builders import REPOSITORY
 from tests.helpers.checks import is_one_sentence

@@ -14,7 +14,7 @@ from bot.platform.models.packing import Coverage
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import GHOST, Account
 from bot.platform.pulls.sources import CountCheck
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.features.digest.hostile_days import digests
 from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary
 

@@ -23,7 +23,7 @@ from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import Reference
 from impact.repository import Repository
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.refusals import refusal

@@ -25,7 +25,7 @@ from bot.platform.pulls.sources import PullRequestBackground, PullRequests
 from bot.platform.source.reading import CodeSources
 from bot.usage import Usage
 from impact.repository import Repository
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
 from tests.helpers.doubles import KnownPulls, MemoryStore, Summaries

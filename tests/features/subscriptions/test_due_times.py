@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bot.dates import Span, parse_zone
 from bot.features.subscriptions.rules import Timing
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.dates.wall_clocks import Walls
 from tests.helpers.tables import check_rows
 

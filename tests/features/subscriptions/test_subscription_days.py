@@ -13,7 +13,7 @@ from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.pulls.filters import Filters
 from impact.repository import Repository
-from impact.text.dates import parse_date
+from impact.text.strings import parse_date
 from tests.helpers.builders import REPOSITORY, make_view
 
 BERLIN = parse_zone("Europe/Berlin")

@@ -58,8 +58,7 @@ from bot.text import remove_unknown_numbers
 from impact.contract.extraction import MergeFacts, extract_contract
 from impact.contract.models import FileVersions
 from impact.contract.surfaces import list_surface_changes
-from impact.git.clone_trees import parse_github_url
-from impact.git.diff_tree import parse_commits
+from impact.git.clone_trees import parse_commits, parse_github_url
 from impact.history.mentions import find_references
 from impact.history.merge_messages import detect_repository, sort_merges
 from impact.history.outcomes import find_outcomes
@@ -72,12 +71,10 @@ from impact.profile.models import Use, UseKind
 from impact.profile.reasons import find_reasons
 from impact.python.outline import build_outline
 from impact.repository import Repository
-from impact.source.models import SourceFile
+from impact.source.models import SourceFile, TreeCommit
 from impact.source.reading import build_source_file
-from impact.source.trees import TreeCommit
-from impact.text.dates import parse_date
 from impact.text.description import extract_advice, extract_prose
-from impact.text.strings import collapse_lines, remove_comments, remove_invisible
+from impact.text.strings import collapse_lines, parse_date, remove_comments, remove_invisible
 from impact.touches.breakage.traceback_names import condense_trace, iterate_error_lines, parse_trace
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, digest, entry, failed, pull
 from tests.helpers.data.attacks import PIECES, attack

@@ -21,7 +21,7 @@ from bot.platform.github.queries import parse_pull_request
 from bot.platform.models.packing import Coverage, pack_diff
 from bot.platform.pulls.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
 from bot.platform.pulls.models import Account
-from impact.git.diff_tree import parse_commits
+from impact.git.clone_trees import parse_commits
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record
 from tests.helpers.builders import DAY, NOON, REPOSITORY
