@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sysconfig
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.table import Table
-from impact.contract.models import FileVersions
+from impact.contract.models import FileVersions, MergeContract
 from impact.contract.python.python_changes import compare_python
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile
@@ -48,6 +49,7 @@ def _time_comparison(lines: int) -> float:
         )
     ]
     begin = time.process_time()
-    changes = compare_python(versions, lambda _: None).changes
+    merge = MergeContract(1, "0" * 40, datetime(2026, 1, 1, tzinfo=UTC))
+    changes = compare_python(merge, versions, lambda _: None).changes
     assert len(changes) == lines
     return time.process_time() - begin

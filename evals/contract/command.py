@@ -13,7 +13,7 @@ from evals.contract.facts import PYTHON, Fact, MergeScore, format_scores, read_f
 from evals.contract.tree_names import TreeNames
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.upstream_line import CloneMerge, read_upstream, read_versions, select_dates
-from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.extraction import extract_contract
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
@@ -115,7 +115,7 @@ def _extract(trees: CloneTrees, merges: Collection[CloneMerge]) -> Iterator[Merg
     tree = UpstreamTree(trees)
     for merge in merges:
         tree.move_to(merge.commit.sha)
-        known = MergeFacts(merge.number, merge.commit.sha, merge.commit.committed_at, merge.title)
+        known = MergeContract(merge.number, merge.commit.sha, merge.commit.committed_at, merge.title)
         yield extract_contract(known, list(read_versions(trees, merge.commit)), tree.load_outline)
 
 

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from impact.contract.deprecations import DeprecationLedger, update_ledger
-from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.extraction import extract_contract
 from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract
 from impact.coverage import UnreadFile
 from impact.errors import READING_FAILED, ImpactError, UsageError, attempt, attempt_all
@@ -86,7 +86,7 @@ def versions(*texts: str) -> list[FileVersions]:
     return [FileVersions(file, SourceFile(file.path, "import os\n")) for file in files]
 
 
-MERGE = MergeFacts(7, "a" * 40, NOON)
+MERGE = MergeContract(7, "a" * 40, NOON)
 
 
 def test_of_a_merge_one_file_is_unread(caplog: Log) -> None:

@@ -42,9 +42,8 @@ from bot.platform.store.server import write_sample
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.platform.store.tables import Store
 from bot.usage import NO_PRICES, Usage
-from impact.contract.deprecations import DeprecationLedger
+from impact.contract.deprecations import DeprecationLedger, Release
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
-from impact.contract.releases import Release
 from impact.profile.models import Profile
 from impact.profile.plain_uses import FileUses
 from impact.python.models import ModuleOutline

@@ -39,7 +39,7 @@ from bot.platform.pulls.sources import (
 )
 from bot.text import format_count
 from bot.usage import NO_USAGE
-from impact.contract.releases import Release
+from impact.contract.deprecations import Release
 from impact.repository import Repository
 from impact.text.strings import parse_date, quote_input
 

@@ -28,13 +28,13 @@ from impact.contract.deprecations import (
     DeprecationLedger,
     DeprecationNews,
     DeprecationState,
+    Release,
     get_state,
     list_news,
     update_ledger,
 )
-from impact.contract.extraction import EXTRACTION_VERSION, MergeFacts, extract_merge
+from impact.contract.extraction import EXTRACTION_VERSION, extract_merge
 from impact.contract.models import ChangeKind, FileVersions, MergeContract, cover_contracts, name_merge
-from impact.contract.releases import Release
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart, UnreadFile
 from impact.errors import READING_FAILED, attempt
 from impact.profile.models import Profile
@@ -173,7 +173,7 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
         return replace(empty, unread=tuple(UnreadFile(file.path, reason) for file in chosen)), False
     pairs = [_pair_versions(file, sources) for file in chosen]
     contract = extract_merge(
-        MergeFacts(pull.number, pull.commit, pull.merge_time, pull.title),
+        empty,
         [pair for pair in pairs if pair.old or pair.new],
         [file for path in packages if (file := sources.new.get(path)) and not file.problem],
     )

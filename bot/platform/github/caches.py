@@ -18,7 +18,7 @@ from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.sources import DayMerges, PullRequestBackground, PullRequests, Releases
 from bot.platform.source.models import SourceFiles
 from bot.platform.store.tables import Store, Table
-from impact.contract.releases import Release
+from impact.contract.deprecations import Release
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile, SourceProblem
 

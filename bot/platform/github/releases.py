@@ -14,7 +14,7 @@ from bot.platform.github.client import GitHubClient
 from bot.platform.github.errors import UnreadableResponse, translate_github_errors
 from bot.platform.github.queries import HEAD_QUERY, NAME_QUERY, RELEASES_QUERY, TAG_QUERY
 from bot.platform.source.models import RepositoryTree, TreeFile
-from impact.contract.releases import Release, build_releases
+from impact.contract.deprecations import Release, build_releases
 from impact.repository import Repository
 from impact.source.reading import find_type_problem
 

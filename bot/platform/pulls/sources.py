@@ -11,7 +11,7 @@ from bot.dates import LocalDay
 from bot.platform.pulls.discussion import Discussion
 from bot.platform.pulls.models import PullRequest
 from bot.text import format_count
-from impact.contract.releases import Release
+from impact.contract.deprecations import Release
 from impact.coverage import Coverage, CoveredPart
 from impact.repository import Repository
 

@@ -24,7 +24,7 @@ from impact.clones.upstream_line import (
     read_versions,
     select_dates,
 )
-from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.extraction import extract_contract
 from impact.contract.models import MergeContract
 from impact.contract.python.python_changes import OutlineReader
 from impact.contract.surfaces.comparison import FactsReader
@@ -61,7 +61,7 @@ class ContractExtractor:
         """Return what a merge changes. If it is not the next one on its line, this takes a moment longer."""
         commit = merge.commit
         self.tree.advance(commit, merge.parent)
-        facts = MergeFacts(merge.number, commit.sha, commit.committed_at, merge.title)
+        facts = MergeContract(merge.number, commit.sha, commit.committed_at, merge.title)
         versions = tuple(read_versions(self._trees, commit))
         read, read_facts = self._build_readers(commit)
         find = partial(self._trees.find_lines, commit.sha)

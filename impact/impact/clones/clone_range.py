@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, time, timedelta
 
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.tree_scan import ProgressCallback
 from impact.clones.upstream_line import detect_upstream, read_versions
-from impact.contract.extraction import MergeFacts, extract_contract, list_unread
+from impact.contract.extraction import extract_contract, list_unread
 from impact.contract.models import MergeContract
 from impact.contract.python.snapshots import OutlineLoader
 from impact.errors import UsageError
@@ -97,10 +98,7 @@ def _read_contract(
 ) -> MergeContract:
     """Return what a merge changes for others; only its files if it isn't relevant."""
     versions = list(read_versions(trees, commit))
-    facts = MergeFacts(merge.number, commit.sha, commit.committed_at, merge.title)
+    facts = MergeContract(merge.number, commit.sha, commit.committed_at, merge.title)
     if relevance.is_relevant(versions):
         return extract_contract(facts, versions, load)
-    unread = tuple(dict.fromkeys(list_unread(versions)))
-    return MergeContract(
-        facts.number, facts.commit, facts.merged_at, facts.title, files=commit.paths, unread=unread
-    )
+    return replace(facts, files=commit.paths, unread=tuple(dict.fromkeys(list_unread(versions))))

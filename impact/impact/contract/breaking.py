@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
-from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
+from impact.contract.models import (
+    FIELDS,
+    LOST,
+    PYTHON_CLASSES,
+    ChangeKind,
+    ContractChange,
+    ContractClass,
+    MergeContract,
+)
 from impact.python.models import ParameterKind, Signature
 from impact.python.signatures import describe_way, drop_receiver, list_required, normalize_annotation
 
-_LOST = frozenset({ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED})
 # what people write in settings, calls over HTTP and dashboards comes before names of code
-_WRITTEN = frozenset(
-    {
-        ContractClass.FLAG,
-        ContractClass.ENVIRONMENT,
-        ContractClass.ENDPOINT,
-        ContractClass.CONFIGURATION,
-        ContractClass.API_FIELD,
-        ContractClass.METRIC,
-        ContractClass.ENTRY_POINT,
-    }
-)
-# a pin says nothing about how this package is called
-_NO_CALLERS = frozenset({ContractClass.DEPENDENCY})
-_FIELDS = frozenset({ContractClass.CONFIGURATION, ContractClass.API_FIELD, ContractClass.WIRE})
-_HAVE_DEFAULTS = _FIELDS | {
+_WRITTEN = FIELDS - {ContractClass.WIRE} | {
+    ContractClass.FLAG,
+    ContractClass.ENVIRONMENT,
+    ContractClass.ENDPOINT,
+    ContractClass.METRIC,
+    ContractClass.ENTRY_POINT,
+}
+_HAVE_DEFAULTS = FIELDS | {
     ContractClass.FLAG,
     ContractClass.ENVIRONMENT,
     ContractClass.FUNCTION,
@@ -58,7 +58,7 @@ def list_breakages(contract: MergeContract) -> tuple[Breakage, ...]:
     """Return what a merge breaks for callers, each fact once: what people write and what is gone comes first."""
     breakages: dict[tuple[str, ...], Breakage] = {}
     changes = [each for each in contract.changes if _is_public(each)]
-    gone = {each.name for each in changes if each.kind in _LOST}
+    gone = {each.name for each in changes if each.kind in LOST}
     for change in sorted(changes, key=_get_order):
         # a module that is gone takes all that is in it along
         is_within = change.name.rpartition(".")[0] in gone and change.subject in PYTHON_CLASSES
@@ -70,15 +70,15 @@ def list_breakages(contract: MergeContract) -> tuple[Breakage, ...]:
 
 def describe_breakage(change: ContractChange) -> str:
     """Return how a change breaks callers, as the end of a sentence about its name; empty if it is not proved."""
-    if change.subject in _NO_CALLERS or not _is_public(change):
+    # a pin says nothing about how this package is called
+    if change.subject is ContractClass.DEPENDENCY or not _is_public(change):
         return ""
     match change.kind:
         case ChangeKind.REMOVED | ChangeKind.MOVED | ChangeKind.RENAMED:
             return "" if change.is_importable else describe_loss(change)
         case ChangeKind.SIGNATURE if change.old_signature and change.new_signature:
-            is_method = change.subject is ContractClass.METHOD
             pair = change.old_signature, change.new_signature
-            return find_refusal(*(map(drop_receiver, pair) if is_method else pair))
+            return find_refusal(*(map(drop_receiver, pair) if change.subject is ContractClass.METHOD else pair))
         case ChangeKind.SIGNATURE if change.old_signature or change.new_signature:
             return describe_other_kind(change)
         case ChangeKind.SIGNATURE:
@@ -87,14 +87,14 @@ def describe_breakage(change: ContractChange) -> str:
             return "must be implemented by subclasses"
         case ChangeKind.DEFAULT if change.subject in _HAVE_DEFAULTS or _ANNOTATED.match(change.before):
             effect = describe_default(change)
-            return effect if effect != _OPTIONAL else ""
+            return "" if effect == _OPTIONAL else effect
     return ""
 
 
 def _is_public(change: ContractChange) -> bool:
     parts = change.name.split(".") if change.subject in PYTHON_CLASSES else ()
     is_private = any(part.startswith("_") and not part.endswith("__") for part in parts)
-    return not is_private and change.name.rpartition(".")[2] not in _LOGGERS
+    return not is_private and change.last_name not in _LOGGERS
 
 
 def describe_loss(change: ContractChange) -> str:
@@ -133,7 +133,7 @@ def _describe_other_shape(change: ContractChange) -> str:
         return "has another type or other labels"
     if change.subject is ContractClass.WIRE and PurePosixPath(change.path).suffix == ".proto":
         return "has another type"
-    return "accepts fewer values" if change.subject in _FIELDS and _is_narrower(change) else ""
+    return "accepts fewer values" if change.subject in FIELDS and _is_narrower(change) else ""
 
 
 def _is_narrower(change: ContractChange) -> bool:
@@ -142,19 +142,13 @@ def _is_narrower(change: ContractChange) -> bool:
     if "…" in change.before + change.after or not all(fields):
         return False
     before, after = ({*_list_options(field["type"])} for field in fields if field)
-    if "Any" in after or "object" in after or ("str" in after and before and all(map(_is_text, before))):
+    is_text = bool(before) and all(each.startswith("'") or each == "str" for each in before)
+    if "Any" in after or "object" in after or ("str" in after and is_text):
         return False
-    return any(each not in after and not _is_widened(each, after) for each in before)
-
-
-def _is_text(option: str) -> bool:
-    return option.startswith("'") or option == "str"
-
-
-def _is_widened(option: str, after: set[str]) -> bool:
-    name, _, rest = option.partition("[")
-    wider = _WIDER.get(name)
-    return bool(wider) and f"{wider}{f'[{rest}' if rest else ''}" in after
+    # ``dict[str, int]`` fits into ``Mapping[str, int]``
+    parts = [(each, *each.partition("[")) for each in before]
+    wider = {each: f"{_WIDER[name]}{mark}{rest}" for each, name, mark, rest in parts if name in _WIDER}
+    return any(each not in after and wider.get(each) not in after for each in before)
 
 
 def _list_options(annotation: str) -> Iterator[str]:
@@ -226,12 +220,7 @@ def _list_slots(signature: Signature) -> list[str]:
 
 def _get_order(change: ContractChange) -> tuple[bool, bool, int, str]:
     """Return a key: what is gone first, then what people write, then what is near the top of the package."""
-    return (
-        change.kind not in _LOST,
-        change.subject not in _WRITTEN,
-        change.name.count("."),
-        change.name,
-    )
+    return change.kind not in LOST, change.subject not in _WRITTEN, change.name.count("."), change.name
 
 
 def _get_fact(change: ContractChange, effect: str) -> tuple[str, ...]:
@@ -240,6 +229,6 @@ def _get_fact(change: ContractChange, effect: str) -> tuple[str, ...]:
     if name == "__init__":
         refused = re.search(r"`(\w+)`", effect)
         return owner.rpartition(".")[2], refused[1] if refused else effect
-    if owner and (change.subject in _FIELDS or change.subject is ContractClass.ATTRIBUTE):
+    if owner and (change.subject in FIELDS or change.subject is ContractClass.ATTRIBUTE):
         return owner.rpartition(".")[2], name
     return change.name, effect

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from functools import cache
 
-from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract
+from impact.contract.models import LOST, ContractChange, FileVersions, MergeContract
 from impact.contract.python.python_changes import OutlineReader, compare_python, is_contract_path
 from impact.contract.python.snapshots import OutlineLoader
 from impact.contract.surfaces.comparison import FactsReader, LineFinder, list_surface_changes
@@ -20,34 +19,22 @@ from impact.source.models import SourceFile
 
 # part of the keys of kept contracts: raise it when the rules of the extraction change
 EXTRACTION_VERSION = "6"
-_LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 # a line that is ``kwargs.pop("name")`` alone: what is done with a value that is taken is not known
 _TAKEN_OUT = re.compile(r"^[ \t]{0,100}kw\w{0,20}\.pop\(\s{0,40}[\"'](\w{1,100})[\"']", re.A | re.M)
 _READ = re.compile(
     r"(?:\S[ \t]{0,9}kw\w{0,20}\.pop\(|\bkw\w{0,20}(?:\.get\(|\[))\s{0,40}[\"'](\w{1,100})[\"']", re.A
 )
-_UNPARSED = "this version of Python can't parse it"
-
-
-@dataclass(frozen=True, slots=True)
-class MergeFacts:
-    """What is known of a merge without its files. ``merged_at`` is in UTC."""
-
-    number: int
-    commit: str
-    merged_at: datetime
-    title: str = ""
 
 
 def extract_contract(
-    merge: MergeFacts,
+    merge: MergeContract,
     versions: Sequence[FileVersions],
     load: OutlineLoader,
     read: OutlineReader = build_outline,
     read_facts: FactsReader = read_file_facts,
     find: LineFinder | None = None,
 ) -> MergeContract:
-    """Return what a merge changes for others, from both versions of each changed file.
+    """Return a merge with what it changes for others, from both versions of each changed file.
 
     ``load`` gives the outlines of modules that did not change, as they are after the merge; it may return None.
     ``read`` and ``read_facts`` may keep what they read, as the version before a merge was that after another one.
@@ -56,22 +43,15 @@ def extract_contract(
     """
 
     def read_files(pairs: Sequence[FileVersions]) -> MergeContract:
-        python = compare_python(pairs, load, read)
+        python = compare_python(merge, pairs, load, read)
         changes = (*python.changes, *list_surface_changes(pairs, load, read_facts, find))
-        return MergeContract(
-            merge.number,
-            merge.commit,
-            merge.merged_at,
-            merge.title,
+        return replace(
+            python,
             changes=changes,
-            migrations=python.migrations,
-            calls=python.calls,
             files=_list_paths(pairs),
-            unread=tuple(dict.fromkeys(list_unread(pairs, python.unparsed))),
+            unread=tuple(dict.fromkeys((*list_unread(pairs), *python.unread))),
             ignored=_find_taken(_TAKEN_OUT, changes, pairs),
             accepted=_find_taken(_READ, changes, pairs),
-            unlisted=python.unlisted,
-            lines=python.lines,
         )
 
     contract, failed = attempt_all(read_files, versions, lambda pair: f"{pair.path} of #{merge.number}")
@@ -87,20 +67,20 @@ def _find_taken(
     """Return the names that are gone and that the changed code still looks for in its keyword arguments."""
     lost: set[str] = set()
     for each in changes:
-        if each.kind in _LOST:
-            lost.add(each.name.rpartition(".")[2])
+        if each.kind in LOST:
+            lost.add(each.last_name)
         elif each.old_signature and each.new_signature:
             old, new = ({one.name for one in side.parameters} for side in (each.old_signature, each.new_signature))
             lost |= old - new
     texts = (pair.new.text for pair in versions if pair.new and is_contract_path(pair.new.path))
-    names = {name for text in texts for name in pattern.findall(text) if name in lost} if lost else set()
-    return tuple(sorted(names))
+    names = {name for text in texts for name in pattern.findall(text)} if lost else set()
+    return tuple(sorted(names & lost))
 
 
 def extract_merge(
-    merge: MergeFacts, versions: Sequence[FileVersions], packages: Sequence[SourceFile]
+    merge: MergeContract, versions: Sequence[FileVersions], packages: Sequence[SourceFile]
 ) -> MergeContract:
-    """Return what a merge changes for others; ``packages`` are files beside the changed ones to look in."""
+    """Return a merge with what it changes; ``packages`` are files beside the changed ones to look in."""
     files = {named[0]: file for file in packages if (named := name_module(file.path))}
 
     @cache
@@ -111,12 +91,9 @@ def extract_merge(
     return extract_contract(merge, versions, load)
 
 
-def list_unread(versions: Sequence[FileVersions], unparsed: Sequence[str] = ()) -> Iterator[UnreadFile]:
-    for pair in versions:
-        for file in (pair.old, pair.new):
-            if file and file.problem:
-                yield UnreadFile(file.path, str(file.problem))
-    yield from (UnreadFile(path, _UNPARSED) for path in unparsed)
+def list_unread(versions: Iterable[FileVersions]) -> Iterator[UnreadFile]:
+    files = (file for pair in versions for file in (pair.old, pair.new))
+    return (UnreadFile(file.path, str(file.problem)) for file in files if file and file.problem)
 
 
 def _list_paths(versions: Iterable[FileVersions]) -> tuple[str, ...]:

@@ -32,17 +32,9 @@ class ContractClass(StrEnum):
     DEPENDENCY = "dependency"
 
 
-# names of Python code; all others are known by what users write
-PYTHON_CLASSES = frozenset(
-    {
-        ContractClass.MODULE,
-        ContractClass.FUNCTION,
-        ContractClass.CLASS,
-        ContractClass.METHOD,
-        ContractClass.ATTRIBUTE,
-        ContractClass.CONSTANT,
-    }
-)
+# names of Python code, from MODULE to CONSTANT; all others are known by what users write
+PYTHON_CLASSES = frozenset([*ContractClass][:6])
+FIELDS = frozenset({ContractClass.CONFIGURATION, ContractClass.API_FIELD, ContractClass.WIRE})
 
 
 class ChangeKind(StrEnum):
@@ -59,6 +51,10 @@ class ChangeKind(StrEnum):
     RETURN = "return"
     DEPRECATED = "deprecated"
     BEHAVIOUR = "behaviour"
+
+
+# the old name is not where it was
+LOST = frozenset({ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +110,10 @@ class ContractChange:
     @property
     def is_old_line(self) -> bool:
         return self.side is DiffSide.OLD
+
+    @property
+    def last_name(self) -> str:
+        return self.name.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)

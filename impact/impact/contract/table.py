@@ -7,30 +7,26 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
+from impact.contract.models import LOST, ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.contract.net_changes import compute_net_changes
 from impact.coverage import CoveredList
 from impact.history.reverts import Revert
 from impact.repository import GITHUB_WEB, Repository
-from impact.source.models import DiffSide
 
-_CLASS_ORDER = {subject: place for place, subject in enumerate(ContractClass)}
-# in which class a fact is told that is one of several
-_TOLD_AS = (
-    ContractClass.ENVIRONMENT,
-    ContractClass.CONFIGURATION,
-    ContractClass.API_FIELD,
-    ContractClass.WIRE,
-    ContractClass.ATTRIBUTE,
-    ContractClass.CONSTANT,
-)
-_REMOVED = ChangeKind.REMOVED
-_LOST = frozenset({_REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
+_CLASS_ORDER, _KIND_ORDER = [*ContractClass], [*ChangeKind]
+# in which class a fact is told that is one of several, the first one best
+_RANKS = {
+    ContractClass.ENVIRONMENT: 0,
+    ContractClass.CONFIGURATION: 1,
+    ContractClass.API_FIELD: 2,
+    ContractClass.WIRE: 3,
+    ContractClass.ATTRIBUTE: 4,
+    ContractClass.CONSTANT: 5,
+}
 _LOGGERS = frozenset({"logger", "log"})
 _INTERNAL_VALUE = re.compile(
     r"(?:^|[=.\s])(?:init_logger|get_?logger|TypeVar|TypeVarTuple|ParamSpec)\(", re.I | re.A
 )
-_KIND_ORDER = {kind: place for place, kind in enumerate(ChangeKind)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +58,7 @@ class ContractTableRow:
 def list_rows(contracts: CloneContracts, web: str = GITHUB_WEB) -> Iterator[ContractTableRow]:
     """Yield each change of each merge. ``web`` is the address of the GitHub's pages."""
     for merge in contracts.merges:
-        for change in merge.contract.changes:
-            yield _build_row(contracts, merge, change, web)
+        yield from (_build_row(contracts, merge, change, web) for change in merge.contract.changes)
 
 
 def list_net_rows(contracts: CloneContracts, web: str = GITHUB_WEB) -> Iterator[ContractTableRow]:
@@ -76,15 +71,9 @@ def list_net_rows(contracts: CloneContracts, web: str = GITHUB_WEB) -> Iterator[
 def _build_row(
     contracts: CloneContracts, merge: CloneContract, change: ContractChange, web: str
 ) -> ContractTableRow:
-    commits = (merge.parent, merge.contract.commit)
-    url = build_line_url(web, str(contracts.repository), commits, change) if contracts.repository else ""
-    return ContractTableRow(merge.contract.number, change, url)
-
-
-def build_line_url(web: str, repository: str, commits: tuple[str, str], change: ContractChange) -> str:
-    """Return the address of a change's line. ``commits`` are the one before the merge, and the merge."""
-    commit = commits[change.side is DiffSide.NEW]
-    return f"{web}/{repository}/blob/{commit}/{quote(change.path)}#L{change.line}"
+    commit = merge.parent if change.is_old_line else merge.contract.commit
+    url = f"{web}/{contracts.repository}/blob/{commit}/{quote(change.path)}#L{change.line}"
+    return ContractTableRow(merge.contract.number, change, url if contracts.repository else "")
 
 
 def select_rows(contracts: CloneContracts, rows: Iterable[ContractTableRow]) -> CoveredList[ContractTableRow]:
@@ -99,14 +88,9 @@ def select_told(rows: Iterable[ContractTableRow]) -> list[ContractTableRow]:
     every = [row for row in rows if not _is_internal(row.change)]
     best: dict[object, int] = {}
     for row in every:
-        if row.change.subject in _TOLD_AS:
-            key, rank = _name_fact(row), _TOLD_AS.index(row.change.subject)
-            best[key] = min(rank, best.get(key, rank))
-    return [
-        row
-        for row in every
-        if row.change.subject not in _TOLD_AS or _TOLD_AS.index(row.change.subject) == best[_name_fact(row)]
-    ]
+        if (rank := _RANKS.get(row.change.subject)) is not None:
+            best[_name_fact(row)] = min(rank, best.get(_name_fact(row), rank))
+    return [row for row in every if _RANKS.get(row.change.subject) in {None, best.get(_name_fact(row))}]
 
 
 def _is_internal(change: ContractChange) -> bool:
@@ -114,7 +98,7 @@ def _is_internal(change: ContractChange) -> bool:
     if change.subject not in (ContractClass.CONSTANT, ContractClass.ATTRIBUTE):
         return False
     text = change.before or change.after
-    return change.name.rpartition(".")[2].strip("_").lower() in _LOGGERS or bool(_INTERNAL_VALUE.search(text))
+    return change.last_name.strip("_").lower() in _LOGGERS or bool(_INTERNAL_VALUE.search(text))
 
 
 def _name_fact(row: ContractTableRow) -> object:
@@ -123,9 +107,10 @@ def _name_fact(row: ContractTableRow) -> object:
     parts = change.name.split(".")
     # of ``package.envs.NAME`` the name alone is what users write
     name = parts[-1] if len(parts) > 1 and parts[-2] == "envs" else ".".join(parts[-2:])
-    return row.number, name, _REMOVED if kind in _LOST else kind
+    return row.number, name, ChangeKind.REMOVED if kind in LOST else kind
 
 
 def _get_order(row: ContractTableRow) -> tuple[int, int, str, int]:
     change = row.change
-    return _CLASS_ORDER[change.subject], _KIND_ORDER[change.kind], change.name, row.number
+    place = _CLASS_ORDER.index(change.subject), _KIND_ORDER.index(change.kind)
+    return *place, change.name, row.number

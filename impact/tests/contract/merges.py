@@ -1,8 +1,9 @@
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from textwrap import dedent
 
-from impact.contract.models import ChangeKind, ContractChange, FileVersions
-from impact.contract.python.python_changes import PythonChanges, compare_python
+from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract
+from impact.contract.python.python_changes import compare_python
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import build_outline
@@ -21,11 +22,12 @@ def versions_of(before: Files, after: Files, renamed: Mapping[str, str] | None =
 
 def compare(
     before: Files, after: Files, unchanged: Files | None = None, renamed: Mapping[str, str] | None = None
-) -> PythonChanges:
+) -> MergeContract:
     others = {
         name: outline for path, text in (unchanged or {}).items() for name, outline in [_outline(path, text)]
     }
-    return compare_python(versions_of(before, after, renamed), others.get)
+    merge = MergeContract(1, "a" * 40, datetime(2026, 1, 1, tzinfo=UTC))
+    return compare_python(merge, versions_of(before, after, renamed), others.get)
 
 
 def rows_of(

@@ -12,13 +12,17 @@ from hypothesis import strategies as st
 from impact.contract.deprecations import (
     DeprecationLedger,
     DeprecationState,
+    Release,
+    build_releases,
+    find_due_release,
     get_state,
     list_news,
     list_steps,
+    parse_deadline_date,
+    parse_version,
     update_ledger,
 )
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
-from impact.contract.releases import Release, build_releases, find_due_release, parse_deadline_date, parse_version
 
 NOON = datetime(2025, 6, 1, 12, tzinfo=UTC)
 S = DeprecationState

@@ -2,7 +2,8 @@
 
 from datetime import UTC, datetime
 
-from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.extraction import extract_contract
+from impact.contract.models import MergeContract
 from impact.testing.checks import check_rows
 from tests.contract.merges import versions_of
 
@@ -30,6 +31,6 @@ TAKEN = (
     }
 )
 def test_names_that_are_taken_and_ignored(path: str, old: str, new: str, ignored: tuple[str, ...]) -> None:
-    facts = MergeFacts(1, "a" * 40, datetime(2026, 1, 1, tzinfo=UTC))
+    facts = MergeContract(1, "a" * 40, datetime(2026, 1, 1, tzinfo=UTC))
     contract = extract_contract(facts, versions_of({path: old}, {path: new}), lambda _: None)
     assert contract.ignored == ignored

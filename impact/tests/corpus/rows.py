@@ -27,7 +27,7 @@ from pathlib import Path, PurePosixPath
 
 from impact.checker.diagnostics import Finding, Witness
 from impact.clones.line_checks import check_line
-from impact.contract.extraction import MergeFacts, extract_contract
+from impact.contract.extraction import extract_contract
 from impact.contract.models import FileVersions, MergeContract
 from impact.git.clone_trees import open_clone_trees
 from impact.profile.file_uses import scan_file
@@ -209,7 +209,7 @@ def extract_row(row: Row) -> MergeContract:
         lines = ((path, line) for path, text in after.items() for line in text.splitlines())
         return [(path, line) for path, line in lines if any(name in line for name in names)]
 
-    facts, versions = MergeFacts(1, "0" * 40, NOON, "Change it"), list(_list_versions(before, after))
+    facts, versions = MergeContract(1, "0" * 40, NOON, "Change it"), list(_list_versions(before, after))
     return extract_contract(facts, versions, outlines.get, find=find_lines)
 
 

@@ -3,8 +3,8 @@
 import datetime as dt
 from textwrap import dedent
 
-from impact.contract.extraction import MergeFacts, extract_contract
-from impact.contract.models import FileVersions
+from impact.contract.extraction import extract_contract
+from impact.contract.models import FileVersions, MergeContract
 from impact.profile.file_uses import scan_file
 from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.scan import build_profile
@@ -36,7 +36,7 @@ def tell(before: str | Files, after: str | Files, ours: str) -> list[tuple[Touch
         if old.get(path) != new.get(path)
     ]
     kept = {named[0]: build_outline(path, new[path]) for path in new if (named := name_module(path))}
-    contract = extract_contract(MergeFacts(1, "a" * 40, NOON), versions, kept.get)
+    contract = extract_contract(MergeContract(1, "a" * 40, NOON), versions, kept.get)
     return [(touch.level, touch.tell(use)) for touch in list_touches(contract, index) for use in touch.uses]
 
 

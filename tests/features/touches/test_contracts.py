@@ -34,10 +34,9 @@ from bot.features.touches.contracts import (
 )
 from bot.platform.pulls.models import PullRequest
 from bot.platform.source.models import SourceVersionReader
-from impact.contract.deprecations import DeprecationState
+from impact.contract.deprecations import DeprecationState, build_releases
 from impact.contract.extraction import EXTRACTION_VERSION
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
-from impact.contract.releases import build_releases
 from impact.coverage import UnreadFile
 from impact.profile.models import Profile, Use, UseKind
 from impact.repository import Repository

@@ -4,9 +4,8 @@ from bot.features.touches.lines import render_news
 from bot.features.touches.terminal import format_deprecations
 from bot.features.touches.view import render_deprecations
 from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
-from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
+from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState, build_releases
 from impact.contract.models import ContractClass
-from impact.contract.releases import build_releases
 from impact.coverage import CoveredList
 from impact.profile.models import Use, UseKind
 from impact.touches.profile_index import UsedDeprecation

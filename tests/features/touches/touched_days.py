@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from bot.features.digest.rules import Digest
 from bot.features.merges.summary import Evidence, build_evidence_url
-from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
+from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState, Release
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
-from impact.contract.releases import Release
 from impact.coverage import Coverage, CoveredList, UnreadFile
 from impact.profile.models import Use, UseKind
 from impact.source.models import DiffSide

@@ -55,8 +55,8 @@ from bot.platform.source.standing import describe_standing, format_standing, lis
 from bot.platform.store.merge_records import trim_pull_request
 from bot.redaction import redact_patch, redact_text
 from bot.text import remove_unknown_numbers
-from impact.contract.extraction import MergeFacts, extract_contract
-from impact.contract.models import FileVersions
+from impact.contract.extraction import extract_contract
+from impact.contract.models import FileVersions, MergeContract
 from impact.contract.surfaces import list_surface_changes
 from impact.git.clone_trees import parse_commits, parse_github_url
 from impact.history.mentions import find_references
@@ -149,7 +149,7 @@ def scanned(path: str, start: str = "") -> Parser:
 def extract_from_text(text: str) -> object:
     """The contract of a merge that changes a Python file from half of it to all of it."""
     files = [FileVersions(*(SourceFile("up/a.py", each) for each in (text[: len(text) // 2], text)))]
-    return extract_contract(MergeFacts(1, "a" * 40, NOON), files, lambda _: None)
+    return extract_contract(MergeContract(1, "a" * 40, NOON), files, lambda _: None)
 
 
 def make_use(number: int, line: int) -> Use:

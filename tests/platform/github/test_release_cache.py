@@ -9,7 +9,7 @@ from redis import Redis
 from bot.errors import GitHubUnavailable
 from bot.platform.github.caches import ReleaseCache
 from bot.platform.store.tables import Store
-from impact.contract.releases import Release
+from impact.contract.deprecations import Release
 from impact.repository import Repository
 from tests.helpers.builders import NOON, REPOSITORY
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
-from impact.contract.models import ChangeKind, ContractChange, Migration
+from impact.contract.models import LOST, ChangeKind, ContractChange, Migration
 from impact.python.models import CallShape, CallSite, ModuleOutline
 from impact.source.models import SourceFile
 
@@ -19,11 +19,11 @@ _MAX_HUNK = 60
 _MAX_LINE = 200
 _MAX_SHAPES = 40
 _MAX_CALL_LINES = 12
-_NAME_KINDS = frozenset({ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED})
+# of the words of two lines
+_MIN_LIKENESS = 0.5
 _CONSTRUCTOR = "__init__"
 ReadFile: TypeAlias = tuple[SourceFile, ModuleOutline]
-# the number of the first new line, counted from 1, the lines that are gone, and those in their place
-_Hunk: TypeAlias = tuple[int, list[str], list[str]]
+_ByName: TypeAlias = Mapping[str, list[ContractChange]]
 
 
 def get_called_name(change: ContractChange) -> str:
@@ -36,15 +36,13 @@ def list_call_shapes(
     changes: Iterable[ContractChange], outlines: Iterable[ModuleOutline]
 ) -> dict[str, tuple[CallShape, ...]]:
     """Return how changed files call the changed names after the merge, by the last parts of the names."""
-    last_names = {name.rpartition(".")[2] for each in changes for name in (each.name, get_called_name(each))}
+    last_names = {name for each in changes for name in (each.last_name, get_called_name(each))}
     shapes: dict[str, dict[CallShape, None]] = defaultdict(dict)
-    for outline in outlines:
-        for call in outline.calls:
-            last = call.name.rpartition(".")[2]
-            # what goes to a base does not go to those who override it
-            is_for_base = call.name.startswith("super().")
-            if last in last_names and not is_for_base and len(shapes[last]) < _MAX_SHAPES:
-                shapes[last][call.shape] = None
+    for call in (call for outline in outlines for call in outline.calls):
+        last = call.name.rpartition(".")[2]
+        # what goes to a base does not go to those who override it
+        if last in last_names and not call.name.startswith("super().") and len(shapes[last]) < _MAX_SHAPES:
+            shapes[last][call.shape] = None
     return {name: tuple(each) for name, each in shapes.items() if each}
 
 
@@ -56,47 +54,39 @@ def list_migrations(
     for change in changes:
         if change.kind in {ChangeKind.SIGNATURE, ChangeKind.RETURN}:
             called[get_called_name(change)].append(change)
-        elif change.kind in _NAME_KINDS:
+        elif change.kind in LOST:
             gone[get_called_name(change)].append(change)
     migrations: dict[str, list[Migration]] = defaultdict(list)
     for old, new in files if called else ():
         for name, migration in _list_call_migrations(old, new, called):
             migrations[name].append(migration)
     for (old_file, _), (new_file, _) in files if gone else ():
-        for hunk in _list_hunks(old_file.text, new_file.text):
-            for name, migration in _read_hunk(hunk, new_file.path, gone):
+        for start, removed, added in _list_hunks(old_file.text, new_file.text):
+            lines = removed[:_MAX_HUNK], added[:_MAX_HUNK]
+            for name, migration in _list_name_migrations(new_file.path, start, *lines, gone):
                 migrations[name].append(migration)
     return {name: tuple(dict.fromkeys(each))[:_MAX_MIGRATIONS] for name, each in migrations.items()}
 
 
-def _list_call_migrations(
-    old: ReadFile, new: ReadFile, called: Mapping[str, list[ContractChange]]
-) -> Iterator[tuple[str, Migration]]:
+def _list_call_migrations(old: ReadFile, new: ReadFile, called: _ByName) -> Iterator[tuple[str, Migration]]:
     """Yield calls of functions with another signature that pass other arguments now."""
-    before, after = _group_calls(old[1].calls, called), _group_calls(new[1].calls, called)
-    for key, sites in after.items():
-        for first, second in zip(before.get(key, ()), sites, strict=False):
+    sides = defaultdict[tuple[str, str], list[CallSite]](list), defaultdict[tuple[str, str], list[CallSite]](list)
+    for (_, outline), groups in zip((old, new), sides, strict=True):
+        for call in outline.calls:
+            last = call.name.rpartition(".")[2]
+            if last in called:
+                groups[call.scope, last].append(call)
+    for key, sites in sides[1].items():
+        for first, second in zip(sides[0].get(key, ()), sites, strict=False):
             if first.shape != second.shape:
                 texts = _join_call(old[0].text, first.line), _join_call(new[0].text, second.line)
                 migration = Migration(new[0].path, second.line, *texts)
                 yield from ((change.name, migration) for change in called[key[1]])
 
 
-def _group_calls(
-    calls: Iterable[CallSite], called: Mapping[str, list[ContractChange]]
-) -> dict[tuple[str, str], list[CallSite]]:
-    groups: dict[tuple[str, str], list[CallSite]] = defaultdict(list)
-    for call in calls:
-        last = call.name.rpartition(".")[2]
-        if last in called:
-            groups[call.scope, last].append(call)
-    return groups
-
-
 def _join_call(text: str, line: int) -> str:
-    lines = text.split("\n")[line - 1 : line - 1 + _MAX_CALL_LINES]
     depth, parts = 0, []
-    for each in lines:
+    for each in text.split("\n")[line - 1 : line - 1 + _MAX_CALL_LINES]:
         parts.append(each.strip())
         depth += sum(map(each.count, "([{")) - sum(map(each.count, ")]}"))
         if depth <= 0:
@@ -104,50 +94,44 @@ def _join_call(text: str, line: int) -> str:
     return " ".join(parts)[:_MAX_LINE]
 
 
-def _read_hunk(
-    hunk: _Hunk, path: str, gone: Mapping[str, list[ContractChange]]
+def _list_name_migrations(
+    path: str, start: int, removed: Sequence[str], added: Sequence[str], gone: _ByName
 ) -> Iterator[tuple[str, Migration]]:
-    """Yield lines that had a name that is gone, with what stands in their place."""
-    start, removed, added = hunk[0], hunk[1][:_MAX_HUNK], hunk[2][:_MAX_HUNK]
+    """Yield lines that had a name that is gone, with what stands in their place: it has most of their words."""
     for line in removed:
         words = set(_WORD.findall(line[:_MAX_LINE])) if line not in added else set()
         for change in (change for word in gone.keys() & words for change in gone[word] if change.path != path):
-            index = _choose_line(words, change, added)
-            after = "" if index is None else added[index].strip()[:_MAX_LINE]
-            yield change.name, Migration(path, start + (index or 0), line.strip()[:_MAX_LINE], after)
-
-
-def _choose_line(words: set[str], change: ContractChange, added: Sequence[str]) -> int | None:
-    """Return which added line took the place of one with some words: it has the new name, and most of them."""
-    names = {change.new_name.rpartition(".")[2], get_called_name(change)} - {""}
-    best, most = None, 0.0
-    for index, each in enumerate(added):
-        others = set(_WORD.findall(each[:_MAX_LINE]))
-        if not others:
-            continue
-        score = len(words & others) / len(words | others) + bool(names & others)
-        if score > most:
-            best, most = index, score
-    return best if most >= 0.5 else None
+            names = {change.new_name.rpartition(".")[2], get_called_name(change)} - {""}
+            best, most = None, 0.0
+            for index, each in enumerate(added):
+                others = set(_WORD.findall(each[:_MAX_LINE]))
+                score = len(words & others) / len(words | others) + bool(names & others) if others else 0.0
+                if score > most:
+                    best, most = index, score
+            place = best if most >= _MIN_LIKENESS else None
+            after = "" if place is None else added[place].strip()[:_MAX_LINE]
+            yield change.name, Migration(path, start + (place or 0), line.strip()[:_MAX_LINE], after)
 
 
 # --- lines in the place of others
 
 
-def _list_hunks(before: str, after: str) -> Iterator[_Hunk]:
-    """Yield what changed between the lines that each side has once, in n log n; some lines may be unchanged."""
+def _list_hunks(before: str, after: str) -> Iterator[tuple[int, list[str], list[str]]]:
+    """Yield what changed between the lines that each side has once, in n log n; some lines may be unchanged.
+
+    That is the number of the first new line, from 1, the lines that are gone, and those in their place.
+    """
     old, new = before.split("\n"), after.split("\n")
-    i = j = 0
-    for anchor_old, anchor_new in [*_list_anchors(old, new), (len(old), len(new))]:
-        if i < anchor_old or j < anchor_new:
-            (start, end), (other, other_end) = (i, anchor_old), (j, anchor_new)
-            while start < end and other < other_end and old[start] == new[other]:
-                start, other = start + 1, other + 1
-            while start < end and other < other_end and old[end - 1] == new[other_end - 1]:
-                end, other_end = end - 1, other_end - 1
-            if start < end or other < other_end:
-                yield other + 1, old[start:end], new[other:other_end]
-        i, j = anchor_old + 1, anchor_new + 1
+    start = other = 0
+    for anchor, other_anchor in [*_list_anchors(old, new), (len(old), len(new))]:
+        end, other_end = anchor, other_anchor
+        while start < end and other < other_end and old[start] == new[other]:
+            start, other = start + 1, other + 1
+        while start < end and other < other_end and old[end - 1] == new[other_end - 1]:
+            end, other_end = end - 1, other_end - 1
+        if start < end or other < other_end:
+            yield other + 1, old[start:end], new[other:other_end]
+        start, other = anchor + 1, other_anchor + 1
 
 
 def _list_anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from impact.contract.python.rows import is_same_value
-from impact.contract.python.snapshots import Place, Presence, Snapshot
+from impact.contract.python.snapshots import Place, Snapshot
+from impact.python.code_reader import hash_code
 from impact.python.models import DefinitionKind
+from impact.python.syntax import parse_expression
 
 # set before any result was seen: what has the same name may differ by half, what has another name by little
 _MIN_SAME_NAME = 0.3
@@ -54,7 +55,11 @@ def match_names(before: Snapshot, after: Snapshot) -> tuple[list[Pair], list[Pla
             pairs.append(Pair(old, place, is_importable=True))
         else:
             waiting[old.name] = old, is_importable
-    fresh = [each for each in _list_places(after) if not _is_known(each, before)]
+    fresh = [
+        each
+        for each in _list_places(after)
+        if each.module not in before.modules or each.definition.name not in before.modules[each.module].definitions
+    ]
     moved = list(_match_moves(waiting.values(), fresh, _find_import_moves(before, after), after))
     used = {pair.new.name for pair in pairs if pair.old.name != pair.new.name} | {each.new.name for each in moved}
     for pair in moved:
@@ -80,27 +85,19 @@ def _list_places(side: Snapshot) -> Iterator[Place]:
                 yield Place(outline, definition)
 
 
-def _is_known(new: Place, before: Snapshot) -> bool:
-    previous = before.modules.get(new.outline.module)
-    return previous is not None and new.definition.name in previous.definitions
-
-
 def _find_same_name(old: Place, after: Snapshot) -> tuple[Place | None, bool]:
     """Return what has a definition's name after the merge, and whether the name can be imported."""
-    module, name = old.outline.module, old.definition.name
-    outline = after.get_module(module)
+    name, outline = old.definition.name, after.get_module(old.module)
     if outline is None:
         return None, False
-    lookup = after.find_name(module, name)
-    if lookup.presence is Presence.UNKNOWN and name in old.outline.dynamic:
+    target = after.find_name(old.module, name)
+    if target is None and name in old.outline.dynamic:
         # the table of ``__getattr__`` had it
         return None, name in outline.dynamic or not outline.dynamic or bool(outline.stars)
-    if lookup.presence is not Presence.PRESENT:
-        return None, lookup.presence is Presence.UNKNOWN
-    place = after.find_definition(lookup.name)
+    place = after.find_definition(target) if target else None
     # under the same name, something of another kind is still what callers get
     is_same = place is not None and (place.kind is old.kind or place.name == old.name)
-    return place if is_same else None, True
+    return place if is_same else None, target != ""
 
 
 def _find_import_moves(before: Snapshot, after: Snapshot) -> dict[str, str]:
@@ -135,7 +132,7 @@ def _match_moves(
 
 def _get_distance(old: Place, new: Place) -> int:
     """Return by how many packages two modules differ."""
-    first, second = old.outline.module.split("."), new.outline.module.split(".")
+    first, second = old.module.split("."), new.module.split(".")
     common = sum(1 for left, right in zip(first, second, strict=False) if left == right)
     return len(first) + len(second) - 2 * common
 
@@ -144,18 +141,14 @@ def _score_rename(old: Place, new: Place) -> float:
     """Return how likely a definition has got another name, 0 for what is not likely enough."""
     if old.kind is not new.kind:
         return 0.0
-    shape, is_telling = compare_shapes(old, new), _is_telling(old)
-    if old.outline.module != new.outline.module:
+    # it has enough in it to be known again under another name
+    is_long = old.kind is DefinitionKind.FUNCTION and old.length >= _MIN_BODY_LINES
+    is_telling = len(old.members) >= _MIN_MEMBERS if old.is_class else is_long
+    shape = compare_shapes(old, new)
+    if old.module != new.module:
         return shape if shape >= _MIN_MOVED_RENAME and is_telling else 0.0
     name = compare_names(old.definition.name, new.definition.name)
     return score_rename(name, shape, _NAME_WEIGHT, is_telling=is_telling)
-
-
-def _is_telling(place: Place) -> bool:
-    """Return whether a definition has enough in it to be known again under another name."""
-    if place.kind is DefinitionKind.CLASS:
-        return len(place.members) >= _MIN_MEMBERS
-    return place.kind is DefinitionKind.FUNCTION and place.length >= _MIN_BODY_LINES
 
 
 # --- how alike two definitions are
@@ -185,10 +178,15 @@ def compare_names(first: str, second: str) -> float:
     return _get_overlap(_split_words(first), _split_words(second))
 
 
+@lru_cache(maxsize=10_000)
+def _split_words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _WORDS.findall(name[:200]))
+
+
 def compare_shapes(old: Place, new: Place) -> float:
     """Return how alike two definitions of one kind are apart from their names, from 0 to 1."""
     first, second = old.definition, new.definition
-    if first.kind is DefinitionKind.CLASS:
+    if old.is_class:
         members = old.members, new.members
         neutral = 1.0 if first.bases == second.bases else _NEUTRAL
         return _get_overlap(*members) if any(members) else neutral
@@ -206,6 +204,11 @@ def _get_overlap(first: Collection[str], second: Collection[str]) -> float:
     return common / max(1, len(set(first) | set(second)))
 
 
-@lru_cache(maxsize=10_000)
-def _split_words(name: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORDS.findall(name[:200]))
+def is_same_value(first: str, second: str) -> bool:
+    """Return whether two texts of expressions mean the same, however they are written."""
+    if first == second:
+        return True
+    trees = parse_expression(first), parse_expression(second)
+    if not trees[0] or not trees[1]:
+        return "".join(first.split()) == "".join(second.split())
+    return hash_code([trees[0]]) == hash_code([trees[1]])

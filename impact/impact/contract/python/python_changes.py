@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from impact.contract.deadlines import read_deadline
-from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, Migration
+from impact.contract.deprecations import read_deadline
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, FileVersions, MergeContract
 from impact.contract.python.callers import ReadFile, list_call_shapes, list_migrations
+from impact.contract.python.definitions import (
+    CLASSES,
+    ClassComparison,
+    compare_definitions,
+    compare_kinds,
+    make_row,
+)
 from impact.contract.python.matching import Pair, match_names
-from impact.contract.python.members import ClassComparison, compare_kinds
-from impact.contract.python.rows import CLASSES, compare_definitions, make_row
 from impact.contract.python.snapshots import OutlineLoader, Place, Snapshot
+from impact.coverage import UnreadFile
 from impact.path_globs import PathGlobs
 from impact.python.code_reader import hash_lines
-from impact.python.deprecations import Deprecation, list_deprecations
-from impact.python.models import CallShape, DefinitionKind, ModuleOutline
+from impact.python.deprecations import list_deprecations
+from impact.python.models import ModuleOutline
 from impact.python.module_names import GETATTR, is_python, name_module
 from impact.python.outline import build_outline
 from impact.source.models import DiffSide, SourceFile
@@ -43,36 +49,27 @@ _GENERATED = PathGlobs(
     ).split()
 )
 _BUILD_FOLDERS = frozenset({"csrc", "cmake", "docker", "setup"})
+_UNPARSED = "this version of Python can't parse it"
 # the share of a module's names that go to one place for the module to have moved there
 _MIN_MODULE_SHARE = 0.6
 # lines of a function that are looked for in the team's
 _MAX_LINES = 100
 
 
-@dataclass(frozen=True, slots=True)
-class PythonChanges:
-    """The changes of Python names, how upstream's own callers were changed, and how they call the names.
-
-    ``unlisted`` and ``lines`` are as in ``MergeContract``; ``unparsed`` are the files that can't be parsed.
-    """
-
-    changes: tuple[ContractChange, ...] = ()
-    migrations: Mapping[str, tuple[Migration, ...]] = field(default_factory=dict)
-    calls: Mapping[str, tuple[CallShape, ...]] = field(default_factory=dict)
-    unparsed: tuple[str, ...] = ()
-    unlisted: tuple[ContractChange, ...] = ()
-    lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
 def compare_python(
-    versions: Sequence[FileVersions], load: OutlineLoader, read: OutlineReader = build_outline
-) -> PythonChanges:
+    merge: MergeContract,
+    versions: Sequence[FileVersions],
+    load: OutlineLoader,
+    read: OutlineReader = build_outline,
+) -> MergeContract:
+    """Return a merge with its changes of Python names, how its files call them now, and what can't be parsed."""
     pairs: list[tuple[ReadFile | None, ReadFile | None]] = []
-    unparsed: list[str] = []
+    unread: list[UnreadFile] = []
     for each in (each for each in versions if is_python(each.path)):
         old, new = _read(each.old, read), _read(each.new, read)
         missing = [file for file, known in ((each.old, old), (each.new, new)) if file and not known]
-        unparsed += (file.path for file in missing if not file.problem and name_module(file.path))
+        unparsed = (file.path for file in missing if not file.problem and name_module(file.path))
+        unread += (UnreadFile(path, _UNPARSED) for path in unparsed)
         pairs += [] if missing else [(old, new)]
     # what others can import, on both sides: no tests, examples and tools, though they call it
     contract = [pair for pair in pairs if all(is_contract_path(each[0].path) for each in pair if each)]
@@ -80,20 +77,21 @@ def compare_python(
         ([each for each in side if each] for side in zip(*contract, strict=True)) if contract else ([], [])
     )
     before, after = _make_snapshot(olds, news, load), _make_snapshot(news, olds, load)
-    both = [(old, new) for old, new in pairs if old and new]
     own = [(old, new) for old, new in contract if old and new]
     renamed = {old.module: new.module for (_, old), (_, new) in own if old.module != new.module}
     comparison = _Comparison(before, after, renamed)
     rows = [*comparison.list_changes(), *_list_deprecated(olds, news)]
-    changes = sorted((_fill_path(each, before, after) for each in rows if not each.is_doubtful), key=_get_order)
+    changes = [_fill_path(each, before, after) for each in rows if not each.is_doubtful]
+    changes.sort(key=lambda each: (each.path, each.line, each.name, each.kind))
     unlisted = [each for each in rows if each.is_doubtful] + list(comparison.list_unlisted())
-    return PythonChanges(
-        tuple(dict.fromkeys(changes)),
-        list_migrations(changes, both),
-        list_call_shapes(changes, (new[1] for _, new in pairs if new)),
-        tuple(unparsed),
-        tuple(dict.fromkeys(_fill_path(each, before, after) for each in unlisted)),
-        {name: lines for pair in own for name, lines in _list_lost_lines(*pair)},
+    return replace(
+        merge,
+        changes=tuple(dict.fromkeys(changes)),
+        migrations=list_migrations(changes, [(old, new) for old, new in pairs if old and new]),
+        calls=list_call_shapes(changes, (new[1] for _, new in pairs if new)),
+        unread=tuple(unread),
+        unlisted=tuple(dict.fromkeys(_fill_path(each, before, after) for each in unlisted)),
+        lines={name: lines for pair in own for name, lines in _list_lost_lines(*pair)},
     )
 
 
@@ -117,6 +115,12 @@ def _make_snapshot(own: Sequence[ReadFile], others: Iterable[ReadFile], load: Ou
     return Snapshot(modules, paths, frozenset(outline.module for _, outline in others) - modules.keys(), load)
 
 
+def _fill_path(change: ContractChange, before: Snapshot, after: Snapshot) -> ContractChange:
+    first, second = (before.paths, after.paths) if change.is_old_line else (after.paths, before.paths)
+    other = f"{change.path.replace('.', '/')}.py"
+    return replace(change, path=first.get(change.path) or second.get(change.path) or other)
+
+
 def _list_lost_lines(before: ReadFile, after: ReadFile) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the functions that have another body now, each with the lines that are gone from it."""
     texts = before[0].text.split("\n"), after[0].text.split("\n")
@@ -135,37 +139,46 @@ class _Comparison:
     """The Python code of the changed files before and after a merge."""
 
     def __init__(self, before: Snapshot, after: Snapshot, renamed: Mapping[str, str]) -> None:
-        self._before, self._after, self._renamed = before, after, renamed
+        self._before, self._after = before, after
         self._pairs, self._lost = match_names(before, after)
         self._gone = frozenset(before.modules) & after.gone
-        self._moved = self._find_moved_modules()
+        self._moved = self._find_moved_modules(renamed)
+        # as they were
+        self._remaining = [each for name, each in before.modules.items() if name in after.modules]
 
     def list_changes(self) -> Iterator[ContractChange]:
         """Yield all changes: of modules, of names, and of what the names stand for."""
-        yield from self._list_modules()
-        yield from self._list_lost_names()
+        for module in sorted(self._gone):
+            if not self._is_silent_loss(module):
+                yield _make_loss(ContractClass.MODULE, module, self._moved.get(module, ""), module)
+        for place in self._lost:
+            # or the row of the module says it
+            if place.module not in self._gone or place.module in self._moved or self._is_silent_loss(place.module):
+                yield make_row(ChangeKind.REMOVED, place, None)
+        yield from self._list_lost_exports()
         for pair in self._pairs:
             yield from self._describe_move(pair)
             if not pair.is_comparable:
                 continue
             if pair.old.kind is not pair.new.kind:
-                yield from compare_kinds(pair, self._before, self._after)
+                yield from compare_kinds(pair.old, pair.new, self._before, self._after)
                 continue
             yield from compare_definitions(pair.old, pair.new)
-            if pair.old.kind is DefinitionKind.CLASS:
-                yield from ClassComparison(pair, self._before, self._after).list_changes()
+            if pair.old.is_class:
+                yield from ClassComparison(pair.old, pair.new, self._before, self._after).list_changes()
 
     def list_unlisted(self) -> Iterator[ContractChange]:
         """Yield what modules only imported, and what classes had from a base that they lost."""
-        yield from self._list_lost_imports()
+        for outline in self._remaining:
+            for local, target in outline.imports.items() if not outline.is_package else ():
+                is_own = local in outline.typing_only or local in outline.definitions
+                if not is_own and self._after.lacks_name(outline.module, local):
+                    source, _, last = target.rpartition(".")
+                    new_name = target if not source or not self._after.lacks_name(source, last) else ""
+                    yield _make_loss(_guess_class(local), f"{outline.module}.{local}", new_name, outline.module)
         for pair in self._pairs:
-            if pair.is_comparable and pair.old.kind is DefinitionKind.CLASS:
-                yield from ClassComparison(pair, self._before, self._after).list_lost_with_bases()
-
-    def _list_modules(self) -> Iterator[ContractChange]:
-        for module in sorted(self._gone):
-            if not self._is_silent_loss(module):
-                yield _make_loss(ContractClass.MODULE, module, self._moved.get(module, ""), module)
+            if pair.old.is_class and pair.is_comparable:
+                yield from ClassComparison(pair.old, pair.new, self._before, self._after).list_lost_with_bases()
 
     def _is_silent_loss(self, module: str) -> bool:
         """Return whether a module without its file may be imported: unless one went with it and none came."""
@@ -175,30 +188,26 @@ class _Comparison:
         is_package = self._before.modules[module].is_package
         return is_package and not any(name.startswith(inner) for name in self._after.gone)
 
-    def _find_moved_modules(self) -> dict[str, str]:
+    def _find_moved_modules(self, renamed: Mapping[str, str]) -> dict[str, str]:
         """Return the modules that are gone, each with the one that has most of its names."""
         targets: dict[str, Counter[str]] = defaultdict(Counter)
-        totals: Counter[str] = Counter(each.outline.module for each in self._lost)
+        totals: Counter[str] = Counter(each.module for each in self._lost)
         for pair in self._pairs:
-            totals[pair.old.outline.module] += 1
-            targets[pair.old.outline.module][pair.new.outline.module] += 1
+            totals[pair.old.module] += 1
+            targets[pair.old.module][pair.new.module] += 1
         moved = {}
         for module in self._gone:
             best = targets[module].most_common(1)
             if best and best[0][1] >= _MIN_MODULE_SHARE * totals[module]:
                 moved[module] = best[0][0]
-            elif module in self._renamed and not totals[module]:
-                moved[module] = self._renamed[module]
+            elif module in renamed and not totals[module]:
+                moved[module] = renamed[module]
         return moved
 
-    def _list_lost_names(self) -> Iterator[ContractChange]:
-        for place in self._lost:
-            module = place.outline.module
-            # or the row of the module says it
-            if module not in self._after.gone or module in self._moved or self._is_silent_loss(module):
-                yield make_row(ChangeKind.REMOVED, place)
+    def _list_lost_exports(self) -> Iterator[ContractChange]:
+        """Yield what packages imported for others, and what ``__getattr__`` gave."""
         successors = {pair.old.name: pair.new.name for pair in self._pairs}
-        for outline in self._list_remaining():
+        for outline in self._remaining:
             for local, target in outline.imports.items() if outline.is_package else ():
                 is_own = target.partition(".")[0] == outline.module.partition(".")[0]
                 is_lost = is_own and self._after.lacks_name(outline.module, local)
@@ -206,16 +215,12 @@ class _Comparison:
                     is_there = self._after.find_definition(old.name) is not None
                     new_name = successors.get(old.name) or (old.name if is_there else "")
                     row = _make_loss(CLASSES[old.kind], f"{outline.module}.{local}", new_name, outline.module)
-                    yield replace(row, old_signature=old.definition.signature)
+                    yield replace(row, old_signature=old.signature)
             for name in sorted(outline.dynamic - outline.definitions.keys() - outline.imports.keys()):
                 if self._lacks_dynamic(outline.module, name):
                     function = outline.definitions.get(GETATTR)
                     row = _make_loss(_guess_class(name), f"{outline.module}.{name}", "", outline.module)
                     yield replace(row, line=function.line if function else 1)
-
-    def _list_remaining(self) -> list[ModuleOutline]:
-        """Return the modules, as they were, that are there after the merge."""
-        return [outline for name, outline in self._before.modules.items() if name in self._after.modules]
 
     def _lacks_dynamic(self, module: str, name: str) -> bool:
         """Return whether a name that a module's ``__getattr__`` gave before is no longer among those it gives."""
@@ -224,34 +229,22 @@ class _Comparison:
             return False
         return name not in outline.dynamic and (bool(outline.dynamic) or not outline.has_getattr)
 
-    def _list_lost_imports(self) -> Iterator[ContractChange]:
-        """Yield the names that modules, which are no packages, imported and do not have any more."""
-        for outline in self._list_remaining():
-            for local, target in outline.imports.items() if not outline.is_package else ():
-                is_own = local in outline.typing_only or local in outline.definitions
-                if not is_own and self._after.lacks_name(outline.module, local):
-                    source, _, last = target.rpartition(".")
-                    new_name = target if not source or not self._after.lacks_name(source, last) else ""
-                    yield _make_loss(_guess_class(local), f"{outline.module}.{local}", new_name, outline.module)
-
     def _describe_move(self, pair: Pair) -> Iterator[ContractChange]:
         """Yield the row of a name that stands elsewhere, unless the row of its module says so."""
         old, new = pair.old, pair.new
-        if old.name == new.name:
-            return
         is_same = old.definition.name == new.definition.name
-        if is_same and self._moved.get(old.outline.module) == new.outline.module:
+        if old.name == new.name or (is_same and self._moved.get(old.module) == new.module):
             return
-        is_renamed = old.outline.module == new.outline.module
-        kind = ChangeKind.RENAMED if is_renamed else ChangeKind.MOVED
-        row = make_row(kind, new, before=old, new_name=new.name)
-        is_alias = pair.is_importable and not self._is_called_at(old)
-        yield replace(row, before=old.name, after=new.name, is_importable=pair.is_importable, is_alias=is_alias)
-
-    def _is_called_at(self, old: Place) -> bool:
-        """Return whether the module that had a definition still calls it by its name."""
-        outline = self._after.get_module(old.outline.module)
-        return outline is not None and any(call.name == old.definition.name for call in outline.calls)
+        outline = self._after.get_module(old.module)
+        is_called = outline is not None and any(call.name == old.definition.name for call in outline.calls)
+        yield replace(
+            make_row(ChangeKind.RENAMED if old.module == new.module else ChangeKind.MOVED, old, new),
+            before=old.name,
+            after=new.name,
+            new_name=new.name,
+            is_importable=pair.is_importable,
+            is_alias=pair.is_importable and not is_called,
+        )
 
 
 def _make_loss(subject: ContractClass, name: str, new_name: str, module: str) -> ContractChange:
@@ -268,33 +261,21 @@ def _guess_class(name: str) -> ContractClass:
 
 def _list_deprecated(before: Iterable[ReadFile], after: Iterable[ReadFile]) -> Iterator[ContractChange]:
     """Yield what is deprecated after a merge and was not before, also where it stood elsewhere."""
-    known = {_get_key(each) for file, _ in before for each in list_deprecations(file.text)}
+    known = {
+        (each.name.rpartition(".")[2], each.message) for file, _ in before for each in list_deprecations(file.text)
+    }
     for file, outline in after:
         for each in list_deprecations(file.text):
-            if _get_key(each) not in known:
-                known.add(_get_key(each))
-                definition = outline.definitions.get(each.name) if each.name != GETATTR else None
-                module = ContractClass.MODULE, ChangeKind.DEPRECATED, outline.module, outline.module, ""
-                row = ContractChange(*module, outline.module, each.line)
-                if definition:
-                    row = make_row(ChangeKind.DEPRECATED, Place(outline, definition))
-                    row = replace(row, before=row.after, line=each.line)
-                message = each.message or row.after
-                yield replace(row, after=message, deadline=read_deadline(each.message))
-
-
-def _get_key(deprecation: Deprecation) -> tuple[str, str]:
-    return deprecation.name.rpartition(".")[2], deprecation.message
-
-
-def _fill_path(change: ContractChange, before: Snapshot, after: Snapshot) -> ContractChange:
-    sides = (before, after) if change.side is DiffSide.OLD else (after, before)
-    for side in sides:
-        path = side.paths.get(change.path)
-        if path:
-            return replace(change, path=path)
-    return replace(change, path=change.path.replace(".", "/") + ".py")
-
-
-def _get_order(change: ContractChange) -> tuple[str, int, str, str]:
-    return change.path, change.line, change.name, change.kind
+            key = each.name.rpartition(".")[2], each.message
+            if key in known:
+                continue
+            known.add(key)
+            definition = outline.definitions.get(each.name) if each.name != GETATTR else None
+            module = outline.module
+            row = ContractChange(
+                ContractClass.MODULE, ChangeKind.DEPRECATED, module, module, "", module, each.line
+            )
+            if definition:
+                row = make_row(ChangeKind.DEPRECATED, None, Place(outline, definition))
+                row = replace(row, before=row.after, line=each.line)
+            yield replace(row, after=each.message or row.after, deadline=read_deadline(each.message))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from impact.contract.deadlines import is_deprecation, read_deadline
+from impact.contract.deprecations import is_deprecation, read_deadline
 from impact.contract.models import ContractClass, Deadline
 from impact.python.models import Parameter, ParameterKind, Signature
 from impact.text.strings import collapse_lines, count_common

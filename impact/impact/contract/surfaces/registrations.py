@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from impact.contract.deadlines import is_deprecation
+from impact.contract.deprecations import is_deprecation
 from impact.contract.models import ContractClass
 from impact.contract.surfaces.facts import (
     Fact,

@@ -1,6 +1,6 @@
 import pytest
 
-from impact.contract.deadlines import read_deadline
+from impact.contract.deprecations import read_deadline
 from impact.contract.models import Deadline
 from tests.contract.surfaces.changes import compare, list_kinds
 
