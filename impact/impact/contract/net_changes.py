@@ -113,13 +113,10 @@ def build_net_contracts(merges: Sequence[MergeContract], net: Iterable[NetChange
 
 def _build_net_change(row: ContractChange, rows: _Rows, merges: Sequence[MergeContract]) -> NetChange:
     positions = sorted({at for at, _ in rows})
-    references = tuple(
-        MergeReference(at, each.number, each.commit, each.merged_at, each.title)
-        for at in positions
-        if (each := merges[at])
-    )
+    pairs = [(at, merges[at]) for at in positions]
+    references = [MergeReference(at, each.number, each.commit, each.merged_at, each.title) for at, each in pairs]
     names = dict.fromkeys(name for _, each in rows for name in (each.name, each.new_name) if name)
-    return NetChange(row, references, tuple(names))
+    return NetChange(row, tuple(references), tuple(names))
 
 
 def _collect_migrations(
@@ -157,34 +154,30 @@ def _list_changes(surface: _NetSurface) -> Iterator[tuple[ContractChange, _Rows]
             yield from _list_addition(surface, thing, holders)
         else:
             yield from _list_placement(surface, thing)
-            if not _is_covered(thing, holders):
-                yield from _list_others(surface, thing)
+            name = surface.get_original_name(thing)
+            for chain in () if _is_covered(thing, holders) else _list_chains(thing):
+                first, last = chain[0][1], chain[-1][1]
+                is_same = first.before == last.after and first.old_signature == last.new_signature
+                if not is_same or last.kind in _EVENTS:
+                    yield replace(last, name=name, before=first.before, old_signature=first.old_signature), chain
 
 
 def _is_covered(thing: _Thing, holders: Iterable[_Thing]) -> bool:
     """Return whether what holds a thing is new or gone, so that its own changes say nothing more."""
-    if thing.place:
-        return False
-    for holder in holders:
-        if holder.is_gone or holder.is_added:
-            return True
-        if holder.place:
-            return False
-    return False
+    telling = next((each for each in holders if each.is_gone or each.is_added or each.place), None)
+    return telling is not None and not thing.place and (telling.is_gone or telling.is_added)
 
 
 def _list_removal(
     surface: _NetSurface, thing: _Thing, holders: Sequence[_Thing]
 ) -> Iterator[tuple[ContractChange, _Rows]]:
-    is_covered = any(each.is_added or (each.is_gone and each.is_class) for each in holders)
-    if is_covered or not thing.was_there:
+    if not thing.was_there or any(each.is_added or (each.is_gone and each.is_class) for each in holders):
         return
     removed = next(row for _, row in reversed(thing.existence) if row.kind is _REMOVED)
-    earlier = next((each for each in _list_chains(thing) if each[-1][1].after == removed.before), None)
-    if earlier:
-        first = earlier[0][1]
-        removed = replace(removed, before=first.before, old_signature=first.old_signature)
-    yield replace(removed, name=surface.get_original_name(thing)), [*(earlier or ()), *thing.existence]
+    earlier = next((each for each in _list_chains(thing) if each[-1][1].after == removed.before), [])
+    first = earlier[0][1] if earlier else removed
+    name, signature = surface.get_original_name(thing), first.old_signature
+    yield replace(removed, name=name, before=first.before, old_signature=signature), [*earlier, *thing.existence]
 
 
 def _list_addition(
@@ -195,15 +188,22 @@ def _list_addition(
     added = next(row for _, row in reversed(thing.existence) if row.kind in _ADDITIONS)
     later = next((each for each in _list_chains(thing) if each[0][1].before == added.after), [])
     rows = [*thing.existence, *later]
-    if later:
-        end = later[-1][1]
-        added = replace(added, after=end.after, new_signature=end.new_signature)
-    if any(row.kind is ChangeKind.ABSTRACT_MEMBER for _, row in rows):
-        added = replace(added, kind=ChangeKind.ABSTRACT_MEMBER)
+    end = later[-1][1] if later else added
+    is_abstract = any(row.kind is ChangeKind.ABSTRACT_MEMBER for _, row in rows)
     _, last = max(rows, key=lambda each: each[0])
     name, now = surface.get_original_name(thing), surface.get_name(thing.key)
-    placed = replace(added, name=name, path=last.path, line=last.line, side=last.side)
-    yield replace(placed, new_name=now if now != name else ""), rows
+    added = replace(
+        added,
+        kind=ChangeKind.ABSTRACT_MEMBER if is_abstract else added.kind,
+        name=name,
+        after=end.after,
+        path=last.path,
+        line=last.line,
+        side=last.side,
+        new_name=now if now != name else "",
+        new_signature=end.new_signature,
+    )
+    yield added, rows
 
 
 def _list_placement(surface: _NetSurface, thing: _Thing) -> Iterator[tuple[ContractChange, _Rows]]:
@@ -215,21 +215,11 @@ def _list_placement(surface: _NetSurface, thing: _Thing) -> Iterator[tuple[Contr
         return
     placements = [row for _, row in rows if row.kind in _PLACEMENTS]
     row = placements[-1] if placements else rows[-1][1]
-    kind = ChangeKind.MOVED if name.rpartition(".")[2] == now.rpartition(".")[2] else ChangeKind.RENAMED
     kinds = {each.kind for each in placements}
-    kind = kinds.pop() if len(kinds) == 1 else kind
-    moved = replace(row, kind=kind, name=name, new_name=now, before=rows[0][1].before)
-    yield replace(moved, is_importable=thing.is_importable), rows
-
-
-def _list_others(surface: _NetSurface, thing: _Thing) -> Iterator[tuple[ContractChange, _Rows]]:
-    name = surface.get_original_name(thing)
-    for chain in _list_chains(thing):
-        first, last = chain[0][1], chain[-1][1]
-        is_same = first.before == last.after and first.old_signature == last.new_signature
-        if is_same and last.kind not in _EVENTS:
-            continue
-        yield replace(last, name=name, before=first.before, old_signature=first.old_signature), chain
+    if len(kinds) != 1:
+        kinds = {ChangeKind.MOVED if name.rpartition(".")[2] == now.rpartition(".")[2] else ChangeKind.RENAMED}
+    moved = replace(row, kind=kinds.pop(), before=rows[0][1].before, is_importable=thing.is_importable)
+    yield replace(moved, name=name, new_name=now), rows
 
 
 def _list_chains(thing: _Thing) -> list[_Rows]:
@@ -269,9 +259,8 @@ class _Thing:
     def extend_chain(self, at: int, row: ContractChange) -> None:
         """Append a change to the chain that it goes on from, else begin one."""
         chains = [each for each in self.chains if each[0][1].kind is row.kind]
-        chain = next((each for each in chains if each[-1][1].after == row.before), None)
-        if chain is None and len(chains) == 1 and chains[0][-1][0] != at:
-            chain = chains[0]
+        only = chains[0] if len(chains) == 1 and chains[0][-1][0] != at else None
+        chain = next((each for each in chains if each[-1][1].after == row.before), only)
         if chain is None:
             chain = []
             self.chains.append(chain)
@@ -308,9 +297,7 @@ class _NetSurface:
 
     def get_name(self, key: str) -> str:
         parts: list[str] = []
-        for _ in range(_MAX_DEPTH):
-            if not key:
-                break
+        while key and len(parts) < _MAX_DEPTH:
             key, part = self._get_place(key)
             parts.append(part)
         return ".".join(_strip_generation(part) for part in reversed(parts))
@@ -381,22 +368,18 @@ class _NetSurface:
         thing.is_gone = False
         self._put(thing, row.name)
         removed = next(each for _, each in reversed(thing.existence) if each.kind is _REMOVED)
-        earlier = [each for each in thing.existence if each[1] is removed]
+        removed_at = next(place for place, each in thing.existence if each is removed)
         thing.existence = [each for each in thing.existence if each[1] is not removed]
-        if not removed.before or not row.after:
-            return
-        kind = ChangeKind.SIGNATURE if row.subject in _CALLABLES else ChangeKind.DEFAULT
-        joint = replace(
-            row, kind=kind, before=removed.before, old_signature=removed.old_signature, is_importable=False
-        )
-        before = replace(joint, after=removed.before, new_signature=removed.old_signature)
-        thing.extend_chain(earlier[0][0], before)
-        thing.extend_chain(at, joint)
+        if removed.before and row.after:
+            kind = ChangeKind.SIGNATURE if row.subject in _CALLABLES else ChangeKind.DEFAULT
+            signature, was = removed.old_signature, removed.before
+            joint = replace(row, kind=kind, before=was, old_signature=signature, is_importable=False)
+            thing.extend_chain(removed_at, replace(joint, after=was, new_signature=signature))
+            thing.extend_chain(at, joint)
 
     def _put(self, thing: _Thing, name: str) -> None:
-        place = self._find_place(name)
-        self._children[place] = thing.key
-        thing.place = place
+        thing.place = self._find_place(name)
+        self._children[thing.place] = thing.key
 
     def _find_place(self, name: str) -> tuple[str, str]:
         *holder, part = self._split_name(name)
