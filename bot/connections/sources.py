@@ -16,6 +16,7 @@ from bot.errors import ConfigurationError, SourceUnavailable
 from bot.platform.commands import AllowedRepositories
 from bot.platform.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.platform.git.reading import MirrorReader
+from bot.platform.git.tag_history import TagHistory
 from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth, read_git_token
 from bot.platform.github.discussions import GitHubBackground
 from bot.platform.github.pulls import GitHubPullRequests
@@ -77,7 +78,11 @@ class VersionedFiles(SourceFiles, SourceVersionReader, Protocol):
 
 
 def build_mirror(
-    settings: Settings, now: Callable[[], datetime], present_names: Mapping[Repository, Repository] = NO_NAMES
+    settings: Settings,
+    now: Callable[[], datetime],
+    present_names: Mapping[Repository, Repository] = NO_NAMES,
+    *,
+    has_files: bool = True,
 ) -> GitMirror | None:
     """Build what updates the mirrors, None without a folder. The token goes to pages of the set GitHub alone."""
     folder = settings.mirror_folder
@@ -88,8 +93,9 @@ def build_mirror(
     def read_token() -> str:
         return read_git_token(api, create_github_auth(settings)) if is_own_address(api, web) else ""
 
-    limits = MirrorLimits.of_days(settings.prdigest_mirror_days)
-    return GitMirror(folder, web, read_token, now, limits, present_names=present_names)
+    # without files, the whole history is smaller than that of a month with them
+    limits = MirrorLimits.of_days(settings.prdigest_mirror_days) if has_files else MirrorLimits.of_commits()
+    return GitMirror(folder, web, read_token, now, limits, present_names=present_names, has_files=has_files)
 
 
 def add_mirror(settings: Settings, github: VersionedFiles) -> VersionedFiles:
@@ -182,6 +188,10 @@ class Sources(Protocol):
     @property
     def source_search(self) -> MirrorReader | None: ...
 
+    @property
+    def tag_history(self) -> TagHistory | None:
+        """All commits of repositories with their tags, without files."""
+
     def get_written_review(self, pull: PullRequest) -> BugReview | None:
         """Return the review for bugs that was written for a pull request of a sample; None elsewhere."""
 
@@ -258,6 +268,12 @@ class LiveSources:
         """The search over the mirror; None without a folder for it."""
         folder = self._settings.mirror_folder
         return None if folder is None else MirrorReader(folder)
+
+    @cached_property
+    def tag_history(self) -> TagHistory | None:
+        mirror = build_mirror(self._settings, self._now, self._present_names, has_files=False)
+        folder = self._settings.mirror_folder
+        return TagHistory(mirror, MirrorReader(folder, has_files=False)) if mirror and folder else None
 
     @cached_property
     def _lazy_model(self) -> LazyModelConnection | None:

@@ -171,6 +171,7 @@ class TrialSources:
     stands_in: str = ""
     background: None = None
     source_search: MirrorReader | None = None
+    tag_history: None = None
     source_versions: None = None
     source_trees: None = None
     releases: None = None

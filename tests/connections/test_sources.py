@@ -18,6 +18,7 @@ from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import MirrorReader
+from bot.platform.git.tag_history import TagHistory
 from bot.platform.github.releases import GitHubTrees
 from bot.platform.models import ChatModel, Model, Prompt
 from bot.platform.models.claude import CLAUDE
@@ -54,6 +55,7 @@ class Known:
     stands_in: str = ""
     source_mirror: GitMirror | None = None
     source_search: MirrorReader | None = None
+    tag_history: TagHistory | None = None
     reviews: dict[int, BugReview] = field(default_factory=dict)
     closed: list[str] = field(default_factory=list)
 

@@ -64,7 +64,7 @@ class SampleSources:
     """``Sources`` of one public day. ``sleep`` waits so many seconds while an answer is written."""
 
     # the sample has no files or limits
-    source_files = source_versions = source_trees = source_mirror = source_search = None
+    source_files = source_versions = source_trees = source_mirror = source_search = tag_history = None
     has_model = True
     stands_in = _STAND_IN_NOTE
 

@@ -19,6 +19,7 @@ from bot.features.merges.timeline import LOOK_AHEAD
 from bot.features.touches.decisions import record_decision
 from bot.features.touches.lines import HitKey, HitVote, TouchDecision, name_verdict, name_verdict_row
 from bot.features.touches.service import show_vote
+from bot.features.watches.service import has_watches, tell_watchers
 from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
 from bot.platform.pulls.models import remove_duplicates
 from bot.platform.slack.requests import SlackRequest
@@ -47,7 +48,7 @@ def check_repository(app: App, repository: Repository) -> None:
     for key, record in records.iterate_records(app.list_digest_keys(repository, start - LOOK_AHEAD, start)):
         records.store.save(key, record, replace(record, posted_json=""))
     keys = app.list_digest_keys(repository, start, now)
-    if not keys:
+    if not keys and not has_watches(app, repository):
         app.due_queue.drop(OutcomeCheck(repository))
         return
     _record_recent_merges(app, repository, now)
@@ -55,6 +56,7 @@ def check_repository(app: App, repository: Repository) -> None:
     for key, record in records.iterate_records(keys):
         if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
             amend_digest.send_to(app.jobs, key, now)
+    tell_watchers(app, repository)
 
 
 def _record_recent_merges(app: App, repository: Repository, now: datetime) -> None:

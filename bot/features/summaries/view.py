@@ -41,6 +41,7 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
+from bot.platform.slack.buttons import make_watch_button
 from bot.platform.slack.messages import Post
 from bot.platform.slack.notices import describe_error
 from bot.platform.slack.terminal import format_message
@@ -101,6 +102,7 @@ def render_details(entry: Entry, zone: tzinfo = UTC, lead: Sequence[LeadRule] = 
             *_render_evidence(entry, None),
             *_render_files(entry.pull),
             make_context(format_facts(entry, zone)),
+            {"type": "actions", "elements": [make_watch_button(Reference(entry.pull.repository, entry.number))]},
         ]
         if len(json.dumps(blocks)) <= _MAX_VIEW_LENGTH:
             break

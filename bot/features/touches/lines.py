@@ -25,7 +25,7 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.buttons import VERSION_MARK, make_button, remove_mark
+from bot.platform.slack.buttons import VERSION_MARK, make_button, make_watch_button, remove_mark
 from bot.text import format_count, truncate_words
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
@@ -421,7 +421,7 @@ def make_verdict_row(pull: PullRequest, profile: str) -> Block:
         )
         for verdict, action in HIT_VERDICTS.items()
     ]
-    row.append(make_button(TASK_LABEL, AGENT_TASK, write_hit_task(profile, reference)))
+    row += [make_button(TASK_LABEL, AGENT_TASK, write_hit_task(profile, reference)), make_watch_button(reference)]
     return {"type": "actions", "block_id": name_verdict_row(pull.number), "elements": row}
 
 

@@ -48,14 +48,14 @@ class MirrorFailure:
 class MirrorFolder:
     """The mirror of a repository in ``root``, at ``owner/name.git`` in lower case, as GitHub ignores case.
 
-    What stands beside it has ``~`` in its name, which no repository has.
+    What stands beside it has ``~`` in its name, which no repository has; so has a mirror without files.
     """
 
-    def __init__(self, root: Path, repository: Repository) -> None:
+    def __init__(self, root: Path, repository: Repository, *, has_files: bool = True) -> None:
         # raises for a name that would lead out of the folder
         checked = Repository.parse(str(repository))
         self._owner = root.absolute() / checked.owner.lower()
-        self._name = checked.name.lower()
+        self._name = checked.name.lower() + ("" if has_files else "~commits")
         self.path = self._owner / f"{self._name}.git"
         self._failure = self._owner / f"{self._name}~failed"
         self.lock = self._owner / f"{self._name}~lock"

@@ -65,6 +65,7 @@ _REFUSED = (
     *("Authentication failed", "could not read Username", "could not read Password"),
     *("error: 403", "not found"),
 )
+_NO_FILES = "--filter=tree:0"
 _FETCH = (
     *("--git-dir=.", "fetch", "--quiet", "--force", "--no-tags"),
     *("--no-write-fetch-head", "--no-auto-maintenance"),
@@ -86,6 +87,11 @@ class MirrorLimits:
         """Return the limits of mirrors with the history of so many days, which the bot keeps unasked."""
         return cls(clone_seconds=120.0, max_bytes=300_000_000, days=days) if days else cls()
 
+    @classmethod
+    def of_commits(cls) -> MirrorLimits:
+        """Return the limits of mirrors without files."""
+        return cls(clone_seconds=120.0, max_bytes=300_000_000)
+
 
 class MirrorTooLarge(GitFailure):
     """A mirror that needs more room than it may have."""
@@ -94,7 +100,8 @@ class MirrorTooLarge(GitFailure):
 class GitMirror:
     """Copies of the repositories at a web address, in a folder ``root``. Only HTTP and HTTPS are allowed.
 
-    ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError.
+    ``read_token`` returns the token for that address, empty for none; it may raise PrdigestError. A copy without
+    files has all commits of the default branch and of the tags, and nothing else: some 400 bytes for each.
     """
 
     def __init__(
@@ -106,8 +113,11 @@ class GitMirror:
         limits: MirrorLimits = MirrorLimits(),
         program: str = "git",
         present_names: Mapping[Repository, Repository] = MappingProxyType({}),
+        *,
+        has_files: bool = True,
     ) -> None:
         self._present_names = present_names
+        self._has_files = has_files
         self._root = root
         self._web = web.rstrip("/")
         self._read_token = read_token
@@ -117,7 +127,7 @@ class GitMirror:
 
     def update(self, repository: Repository) -> None:
         """Bring the mirror of a repository up to date, or make it. Raises MirrorUnavailable with the reason."""
-        folder = MirrorFolder(self._root, repository)
+        folder = MirrorFolder(self._root, repository, has_files=self._has_files)
         if self._is_fresh(folder):
             return
         try:
@@ -182,6 +192,9 @@ class GitMirror:
                 raise
             return "it is damaged"
         if len([*folder.path.glob("objects/pack/*.pack")]) > _MAX_PACKS:
+            if not self._has_files:
+                # it takes seconds, and git joins no packs that lack what they name
+                return "it has many packs"
             try:
                 self._run_git(folder.path, "--git-dir=.", "repack", "--quiet", "-d", "--geometric=2")
             except GitFailure as error:
@@ -226,8 +239,13 @@ class GitMirror:
         # a redirect from an earlier name is not followed
         url = f"{self._web}/{self._present_names.get(repository, repository)}.git"
         # its name may change; HEAD is always it
-        arguments = (*_FETCH, *options, "--end-of-options", url, f"+HEAD:{BRANCH}")
-        command = build_command(self._program, path, *arguments, settings=_SETTINGS)
+        branches, settings = [f"+HEAD:{BRANCH}"], [*_SETTINGS]
+        if not self._has_files:
+            options, branches = (*options, _NO_FILES), [*branches, "+refs/tags/*:refs/tags/*"]
+            # said here, git writes neither into the settings
+            settings += [f"remote.{url}.promisor=true", f"remote.{url}.partialclonefilter=tree:0"]
+        arguments = (*_FETCH, *options, "--end-of-options", url, *branches)
+        command = build_command(self._program, path, *arguments, settings=settings)
         environment = build_isolated_environment(path, self._build_access())
         with open_process(command, environment, seconds) as process:
             while not process.has_ended(_STEP):
@@ -236,7 +254,8 @@ class GitMirror:
                     raise GitFailure("the server sends messages without end")
             process.require_success()
         self._require_room(path)
-        self._run_git(path, "--git-dir=.", "rev-parse", "--verify", "--quiet", f"{BRANCH}^{{tree}}")
+        kind = "tree" if self._has_files else "commit"
+        self._run_git(path, "--git-dir=.", "rev-parse", "--verify", "--quiet", f"{BRANCH}^{{{kind}}}")
 
     def _require_room(self, path: Path) -> None:
         if measure_size(path) > self._limits.max_bytes:
@@ -257,7 +276,8 @@ class GitMirror:
 
     def _is_damaged(self, path: Path) -> bool:
         try:
-            self._run_git(path, "--git-dir=.", "rev-list", "--objects", "--quiet", BRANCH)
+            objects = ("--objects",) if self._has_files else ()
+            self._run_git(path, "--git-dir=.", "rev-list", *objects, "--quiet", BRANCH)
         except GitFailure as error:
             return error.status > 0
         return False

@@ -28,7 +28,10 @@ log = logging.getLogger(__name__)
 # a part of a hash may be that of another commit by now
 _WHOLE_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # what git says of a commit that it does not have
-UNKNOWN_COMMIT = ("Not a valid object name", "unable to resolve revision", "bad revision", "unknown revision")
+UNKNOWN_COMMIT = (
+    *("Not a valid object name", "unable to resolve revision", "bad revision", "unknown revision"),
+    *("malformed object name", "no such commit"),
+)
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,14 @@ class MirrorReader:
     root: Path
     program: str = "git"
     seconds: float = 10.0
+    has_files: bool = True
 
     @contextmanager
     def open_command(
         self, repository: Repository, *arguments: str | bytes, lines: bytes = b""
     ) -> Iterator[GitProcess]:
         """Start a command in the mirror. Raises SourceUnavailable, also for GitFailures of the block."""
-        folder = MirrorFolder(self.root, repository)
+        folder = MirrorFolder(self.root, repository, has_files=self.has_files)
         problem = folder.find_problem()
         if problem:
             raise SourceUnavailable(f"The mirror of {repository} can't be used: {problem}.")
@@ -93,7 +97,7 @@ class MirrorReader:
     def _is_first(self, repository: Repository, commit: str) -> bool:
         # as it was written: where the history of a mirror ends, git itself says that there is no parent
         with self.open_command(repository, "cat-file", "commit", build_revision(commit)) as process:
-            written, _ = _read_output(process)
+            written, _ = read_output(process)
         return b"\nparent " not in written.partition(b"\n\n")[0]
 
     def has_commit(self, repository: Repository, commit: str) -> bool:
@@ -107,7 +111,7 @@ class MirrorReader:
 
     def has_whole_history(self, repository: Repository) -> bool:
         with self.open_command(repository, "rev-parse", "--is-shallow-repository") as process:
-            output, _ = _read_output(process)
+            output, _ = read_output(process)
         return output.strip() != b"true"
 
     def list_paths(self, repository: Repository, commit: str) -> tuple[str, ...]:
@@ -171,7 +175,7 @@ class MirrorReader:
     ) -> SourceUses:
         revision = build_revision(commit)
         with self.open_command(repository, "grep", *_GREP_OPTIONS, *patterns, revision, "--") as process:
-            output, is_whole = _read_output(process, accepted=_NO_MATCH)
+            output, is_whole = read_output(process, accepted=_NO_MATCH)
         uses = list(_parse_uses(output, len(revision) + 1, shown))
         return SourceUses(tuple(uses[:limit]), is_complete=is_whole and len(uses) <= limit)
 
@@ -185,11 +189,11 @@ class MirrorReader:
             raise UsageError(f"{quote_input(path)} is not a path of a file or folder in the repository.")
         arguments = ("log", *_LOG_OPTIONS, f"--max-count={limit}", revision, "--", name)
         with self.open_command(repository, *arguments) as process:
-            output, _ = _read_output(process)
+            output, _ = read_output(process)
         parts = [part.decode("utf-8", "replace") for part in output.split(b"\0")]
         rows = zip(parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
         return tuple(
-            SourceChange(clean_hash(sha), _parse_time(time), clean_title(title))
+            SourceChange(clean_hash(sha), parse_time(time), clean_title(title))
             for sha, time, names, title in rows
             # where the history ends, git shows all files as new
             if _HISTORY_END not in names.split(", ")
@@ -289,7 +293,7 @@ _MAX_SECONDS = 253_370_764_800
 _ELLIPSIS = "…"
 
 
-def _read_output(process: GitProcess, accepted: int = 0) -> tuple[bytes, bool]:
+def read_output(process: GitProcess, accepted: int = 0) -> tuple[bytes, bool]:
     """Return the output, and whether no limit ended it; the status ``accepted`` is no failure."""
     output = process.output.read(_MAX_OUTPUT + 1)
     if len(output) > _MAX_OUTPUT:
@@ -357,7 +361,7 @@ def _show_line(line: bytes, name: str) -> str:
     return f"{lead}{shown}{_ELLIPSIS if begin + _MAX_LINE < len(cleaned) else ''}"
 
 
-def _parse_time(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     """Return the time of a commit (UTC), 1970 for what is none."""
     seconds = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_SECONDS)) else 0
     return datetime.fromtimestamp(min(seconds, _MAX_SECONDS), UTC)

@@ -91,6 +91,7 @@ def remove_mark(value: str) -> str:
 DETAILS = "details"
 DETAILS_OF = "details_of"
 ASK = "ask"
+WATCH = "watch"
 # one for each command, so that the listener knows which kinds of requests the value may hold
 SHARE_SUMMARY = "share_summary"
 SHARE_RISKS = "share_risks"
@@ -109,6 +110,10 @@ def make_button(label: str, action: str, value: str) -> Element:
 
 def make_details_button(pull: PullRequest) -> Element:
     return make_button("Details", DETAILS, _write_pull(pull))
+
+
+def make_watch_button(reference: Reference) -> Element:
+    return make_button("Watch", WATCH, write_reference(reference))
 
 
 def make_details_menu(pulls: Iterable[PullRequest]) -> Element | None:

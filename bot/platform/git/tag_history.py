@@ -1,0 +1,110 @@
+"""Which tags hold a commit, and which copies of it were made for them: from all commits, without any file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.errors import SourceUnavailable
+from bot.platform.cleaning import clean_hash, clean_line, clean_title
+from bot.platform.git.folder import BRANCH
+from bot.platform.git.mirror import GitMirror
+from bot.platform.git.processes import GitFailure
+from bot.platform.git.reading import MirrorReader, build_revision, parse_time, read_output
+from impact.repository import Repository
+from impact.text.strings import remove_invisible
+
+# git's status for "no" to a question
+_NO = 1
+# copies of one merge that are looked at: a project has few branches of releases
+_MAX_COPIES = 20
+# what `git cherry-pick -x` writes; people write fewer digits
+_PICKED = re.compile(r"cherry[- ]picked from commit ([0-9a-f]{7,40})", re.I)
+_NUMBER = re.compile(r"\s*\(#\d+\)")
+# tags of builds and candidates are no releases
+_RELEASE = re.compile(r"v?\d{1,4}(?:\.\d{1,6}){1,3}(?:\.?post\d+)?", re.A)
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag, and when it was made, or else its commit (UTC)."""
+
+    name: str
+    at: datetime
+
+    @property
+    def is_release(self) -> bool:
+        return _RELEASE.fullmatch(self.name) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitCopy:
+    """A commit outside of the default branch that says of which one it is a copy, and the tags that hold it."""
+
+    commit: str
+    title: str
+    tags: tuple[Tag, ...]
+
+
+@dataclass(frozen=True)
+class TagHistory:
+    """The commits of repositories and their tags. Each method raises SourceUnavailable or MirrorUnavailable."""
+
+    mirror: GitMirror
+    reader: MirrorReader
+
+    def update(self, repository: Repository) -> None:
+        self.mirror.update(repository)
+
+    def list_tags(self, repository: Repository, commit: str = "") -> tuple[Tag, ...]:
+        """Return the tags that hold a commit, or all, oldest first."""
+        holds = (f"--contains={build_revision(commit)}",) if commit else ()
+        shown = "--format=%(creatordate:unix)%00%(refname:lstrip=2)"
+        arguments = ("for-each-ref", *holds, "--sort=creatordate", shown, "refs/tags")
+        with self.reader.open_command(repository, *arguments) as process:
+            output, is_whole = read_output(process)
+        if not is_whole:
+            raise SourceUnavailable(f"{repository} has too many tags.")
+        rows = (line.partition("\0") for line in output.decode("utf-8", "replace").splitlines())
+        return tuple(Tag(remove_invisible(clean_line(name)), parse_time(at)) for at, _, name in rows)
+
+    def is_part(self, repository: Repository, commit: str, of: str) -> bool:
+        """Return whether a commit is in the history of another one."""
+        arguments = ("merge-base", "--is-ancestor", build_revision(commit), build_revision(of))
+        with self.reader.open_command(repository, *arguments) as process:
+            try:
+                process.require_success()
+            except GitFailure as failure:
+                if failure.status != _NO or failure.stderr:
+                    raise
+                return False
+        return True
+
+    def find_copies(self, repository: Repository, commit: str, number: int, title: str) -> tuple[CommitCopy, ...]:
+        """Return the copies of a merge in tags, by the commit, the number or the title that they name."""
+        plain = _NUMBER.sub("", title).strip()
+        # a title of two words may be another change's
+        patterns = [f"(#{number})", commit[:7], *([plain] if plain.count(" ") > 2 else [])]
+        named, most = (f"--grep={each}" for each in patterns), f"--max-count={_MAX_COPIES}"
+        shown = "--format=%H%x00%s%x00%b%x01"
+        arguments = ("log", "--tags", "--not", BRANCH, "-F", *named, shown, most, "--")
+        with self.reader.open_command(repository, *arguments) as process:
+            output, _ = read_output(process)
+        copies = []
+        for sha, subject in _select_copies(output.decode("utf-8", "replace"), commit, number, plain):
+            copies.append(CommitCopy(sha, clean_title(subject), self.list_tags(repository, sha)))
+        return tuple(copies)
+
+
+def _select_copies(output: str, commit: str, number: int, title: str) -> Iterator[tuple[str, str]]:
+    for record in output.split("\x01"):
+        sha, _, rest = record.strip("\n").partition("\0")
+        subject, _, body = rest.partition("\0")
+        # a revert names the same number, inside of its quotes
+        if not clean_hash(sha) or subject.startswith("Revert "):
+            continue
+        picked = any(commit.startswith(each) for each in _PICKED.findall(body))
+        if picked or f"(#{number})" in subject or _NUMBER.sub("", subject).strip() == title:
+            yield sha, subject

@@ -1,0 +1,291 @@
+"""Where a merge is by now, and who is told of it: once each, also after a crash in between."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.app import App
+from bot.errors import MirrorUnavailable, PrdigestError, SourceUnavailable, UsageError
+from bot.features.merges.outcomes import MergeOutcome
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
+from bot.features.watches import service
+from bot.features.watches.service import WATCHES, Watch, tell_watchers
+from bot.features.watches.whereabouts import WhereRequest, find_whereabouts, render_whereabouts
+from bot.platform.commands import AllowedRepositories
+from bot.platform.git.tag_history import CommitCopy, Tag
+from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.slack.messages import Post
+from impact.history.outcomes import OutcomeKind
+from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import Crash, Fragile, Fuse, messenger_of
+from tests.helpers.apps import make_app
+from tests.helpers.builders import NOON, REPOSITORY, pull
+from tests.helpers.world import as_read
+
+ADA, NAME = "U0ADA", str(REPOSITORY).lower()
+DAY = timedelta(days=1)
+MERGE = "a1" * 20
+
+
+def tag(name: str, days: int) -> Tag:
+    return Tag(name, NOON + days * DAY)
+
+
+@dataclass
+class History:
+    """The tags of a repository, of which ``failure`` may be all that is known."""
+
+    tags: tuple[Tag, ...] = ()
+    others: tuple[Tag, ...] = (tag("v0.9", -20),)
+    copies: tuple[CommitCopy, ...] = ()
+    pinned: tuple[str, ...] = ()
+    failure: PrdigestError | None = None
+
+    def update(self, repository: object) -> None:
+        if self.failure:
+            raise self.failure
+
+    def list_tags(self, repository: object, commit: str = "") -> tuple[Tag, ...]:
+        return self.tags if commit else tuple(sorted((*self.others, *self.tags), key=lambda each: each.at))
+
+    def find_copies(self, *_: object) -> tuple[CommitCopy, ...]:
+        return self.copies
+
+    def is_part(self, repository: object, commit: str, of: str) -> bool:
+        if of == "unknown":
+            raise SourceUnavailable("The mirror does not have that commit.")
+        return of in self.pinned
+
+
+@dataclass
+class World:
+    app: App
+    slack: SlackEmulator
+    history: History = field(default_factory=History)
+    pull: PullRequest = field(default_factory=lambda: merged())
+    outcomes: tuple[MergeOutcome, ...] = ()
+    pins: Sequence[tuple[str, str]] = ()
+    now: datetime = NOON + DAY
+
+    def watch(self, *told: str) -> None:
+        one = Watch(ADA, self.pull.number, self.pull.title, self.now, told)
+        self.app.tables.put_field(WATCHES, one.field, one, NAME)
+
+    def tell(self) -> list[str]:
+        """All that the watcher was told so far, after another check."""
+        tell_watchers(self.app, REPOSITORY)
+        return self.messages()
+
+    def messages(self) -> list[str]:
+        if not self.slack.has_direct(ADA):
+            return []
+        return [as_read(each).split(" Details")[0] for each in self.slack.list_messages("D0ADA") if "blocks" in each]
+
+    def watches(self) -> list[Watch]:
+        return [*self.app.tables.list_fields(WATCHES, NAME).values()]
+
+
+def merged(number: int = 7, **fields: Any) -> PullRequest:
+    made = {"merged_at": NOON, "merge_commit": MERGE, "title": "Keep the order", **fields}
+    return pull(number, repository=REPOSITORY, **made)
+
+
+@pytest.fixture
+def world(store: Redis) -> Iterator[World]:
+    with SlackEmulator(now=lambda: world.now.timestamp()) as slack:
+        world = World(None, slack)  # type: ignore[arg-type]
+
+        def list_entries() -> list[ProfileEntry]:
+            return [
+                ProfileEntry(name, REPOSITORY, (), pin=PinnedMerge(commit[:7], commit, NOON))
+                for name, commit in world.pins
+            ]
+
+        app = make_app(
+            store,
+            SimpleNamespace(stands_in="", tag_history=world.history),
+            pulls=SimpleNamespace(fetch_pull_request=lambda *_: world.pull),
+            timeline=SimpleNamespace(find_outcomes=lambda _: world.outcomes),
+            profiles=SimpleNamespace(list_entries=list_entries),
+            repositories=AllowedRepositories(REPOSITORY),
+            messenger=messenger_of(slack),
+        )
+        app.now = lambda: world.now
+        app.__dict__["serve"] = lambda user: app
+        world.app = app
+        yield world
+
+
+def where(world: World) -> str:
+    post: Post = render_whereabouts(find_whereabouts(world.app, Reference(REPOSITORY, world.pull.number)))
+    return as_read(post.build_payload())
+
+
+# --- where it is
+
+
+def test_it_says_which_tags_and_pins_hold_a_merge(world: World) -> None:
+    world.history.tags = (tag("v1.1.0rc1", 2), tag("v1.1.0", 3), tag("v1.1.1", 9))
+    world.history.copies = (CommitCopy("c0" * 20, "Keep the order (#7) (#9)", (tag("v1.0.1", 1),)),)
+    world.pins, world.history.pinned = [("ascend", "b" * 40), ("old", "d" * 40), ("odd", "unknown")], ("b" * 40,)
+    world.outcomes = (MergeOutcome(world.pull, merged(12, merged_at=NOON + DAY), OutcomeKind.REPAIRED),)
+    assert where(world).splitlines() == [
+        f"#7 Keep the order was merged on {NOON:%Y-%m-%d} as {MERGE[:10]}.",
+        f"  • First in v1.1.0 of {NOON + 3 * DAY:%Y-%m-%d}, before that in v1.1.0rc1; also in v1.1.1.",
+        "  • Copied as c0c0c0c0c0, which is in v1.0.1.",
+        "  • The pin of ascend (bbbbbbb) holds it.",
+        "  • The pin of old (ddddddd) does not hold it yet.",
+        "  • The pin of odd (unknown) could not be compared.",
+        "  • Repaired after 24.0 h by #12.",
+    ]
+
+
+def test_a_merge_in_no_tag_says_how_old_the_newest_is(world: World) -> None:
+    assert f"In no tag yet: the newest, v0.9, is of {NOON - 20 * DAY:%Y-%m-%d}." in where(world)
+
+
+@pytest.mark.parametrize("has_history", [True, False])
+def test_tags_that_could_not_be_read_are_never_none(world: World, *, has_history: bool) -> None:
+    world.history.failure = MirrorUnavailable("The mirror of octo/engine could not be updated: it is away.")
+    if not has_history:
+        world.app.sources.tag_history = None  # type: ignore[misc]
+    world.pins = [("odd", "unknown")]
+    first, *rest = where(world).splitlines()[1:]
+    assert first.startswith(f"  • I couldn't read the tags of {REPOSITORY} (")
+    assert first.endswith("so I can't tell.")
+    assert rest == ["  • The pin of odd (unknown) could not be compared."]
+    assert "no tag" not in where(world)
+
+
+def test_what_is_not_merged_is_nowhere(world: World) -> None:
+    world.pull = merged(merged_at=None, merge_commit=None, state="OPEN")
+    assert where(world) == "#7 Keep the order is not merged yet."
+    world.pull = merged(merged_at=None, merge_commit=None, state="CLOSED")
+    assert where(world) == "#7 Keep the order was closed without being merged."
+
+
+@pytest.mark.parametrize("text", ["where", "where 7 8", "where tomorrow", "where other/place#7", "where 7 path:x"])
+def test_one_known_pull_request_is_asked_for(text: str) -> None:
+    with pytest.raises(UsageError):
+        WhereRequest.parse(text, AllowedRepositories(REPOSITORY))
+    asked = WhereRequest.parse("where #7 private", AllowedRepositories(REPOSITORY))
+    assert WhereRequest.parse(str(asked), AllowedRepositories(REPOSITORY)).reference == asked.reference
+
+
+# --- who is told
+
+
+def test_each_event_is_told_once(world: World) -> None:
+    world.pull = merged(merged_at=None, merge_commit=None, state="OPEN")
+    world.watch()
+    assert world.tell() == []
+    world.pull = merged()
+    world.pins = [("ascend", "b" * 40)]
+    assert world.tell() == world.tell() == [
+        f"You watch #7 Keep the order\n  • It was merged on {NOON:%Y-%m-%d} as {MERGE[:10]}."
+    ]
+    by = merged(9, title="Fix the order", merged_at=NOON + DAY)
+    world.outcomes = (MergeOutcome(world.pull, by, OutcomeKind.REPAIRED),)
+    assert world.tell()[1:] == ["You watch #7 Keep the order\n  • It was repaired after 24.0 h by #9 (Fix the order)."]
+    world.history.tags = (tag("v1.1.0", 3),)
+    assert world.tell()[2:] == [
+        f"You watch #7 Keep the order\n  • The first release that holds it is v1.1.0 of {NOON + 3 * DAY:%Y-%m-%d}."
+    ]
+    world.history.tags, world.history.pinned = (tag("v1.1.0", 3), tag("v1.2.0", 9)), ("b" * 40,)
+    assert world.tell()[3:] == ["You watch #7 Keep the order\n  • The pin of ascend (bbbbbbb) holds it."]
+    assert len(world.tell()) == 4
+    assert world.watches()
+    # nobody reverts it any more
+    world.now += 40 * DAY
+    assert len(world.tell()) == 4
+    assert world.watches() == []
+
+
+def test_a_candidate_is_told_as_a_tag_and_the_release_after_it(world: World) -> None:
+    world.watch("merged")
+    world.history.tags = (tag("v1.1.0rc1", 2),)
+    world.tell()
+    world.history.tags = (tag("v1.1.0rc1", 2), tag("v1.1.0", 3))
+    assert [text.partition("• ")[2] for text in world.tell()] == [
+        f"The first tag that holds it is v1.1.0rc1 of {NOON + 2 * DAY:%Y-%m-%d}.",
+        f"The first release that holds it is v1.1.0 of {NOON + 3 * DAY:%Y-%m-%d}.",
+    ]
+
+
+def test_a_revert_that_is_reverted_is_two_events(world: World) -> None:
+    world.watch("merged")
+    by = merged(9, merged_at=NOON + DAY)
+    world.outcomes = (MergeOutcome(world.pull, by),)
+    world.tell()
+    world.outcomes = (MergeOutcome(world.pull, by, stands=False),)
+    assert [text.partition("• ")[2] for text in world.tell()] == [
+        "It was reverted after 24.0 h by #9.",
+        "#9, which took it back, was itself reverted.",
+    ]
+
+
+def test_what_can_not_be_read_now_is_told_by_a_later_check(world: World) -> None:
+    world.watch("merged")
+    world.history.tags = (tag("v1.1.0", 3),)
+    world.history.failure = MirrorUnavailable("It is away.")
+    assert world.tell() == []
+    world.history.failure = None
+    assert len(world.tell()) == 1
+
+
+def test_a_watch_of_what_was_closed_or_waits_too_long_ends(world: World) -> None:
+    world.pull = merged(merged_at=None, merge_commit=None, state="CLOSED")
+    world.watch()
+    assert [text.partition("• ")[2] for text in world.tell()] == ["It was closed without being merged."]
+    assert world.watches() == []
+    world.pull = merged(merged_at=None, merge_commit=None, state="OPEN")
+    world.watch()
+    world.now += service.WATCH_PERIOD + DAY
+    assert len(world.tell()) == 1
+    assert world.watches() == []
+
+
+@pytest.mark.parametrize("with_effect", [False, True])
+@pytest.mark.parametrize("at", [1, 2, 3, 4])
+def test_a_crash_at_any_call_to_slack_tells_it_once(world: World, at: int, *, with_effect: bool) -> None:
+    world.watch("merged")
+    world.history.tags = (tag("v1.1.0", 3),)
+    whole, fuse = world.app.messenger, Fuse(at, with_effect)
+    world.app.__dict__["messenger"] = Fragile(whole, fuse)
+    try:
+        tell_watchers(world.app, REPOSITORY)
+    except Crash:
+        assert fuse.burnt
+    world.app.__dict__["messenger"] = whole
+    # what happened meanwhile is another message
+    world.pins, world.history.pinned = [("ascend", "b" * 40)], ("b" * 40,)
+    world.tell()
+    texts = [text.partition("• ")[2] for text in world.tell()]
+    assert sum("first release" in text for text in texts) == 1
+    assert sum("holds it" in text and "pin" in text for text in texts) == 1
+
+
+def test_who_can_not_be_reached_watches_no_longer(world: World) -> None:
+    gone = replace(Watch(ADA, 7, "Keep the order", world.now), user="U0NOBODY")
+    world.app.tables.put_field(WATCHES, gone.field, gone, NAME)
+    world.slack.fail_next("conversations.open", error="user_not_found")
+    tell_watchers(world.app, REPOSITORY)
+    assert world.watches() == []
+
+
+def test_a_watch_that_ended_meanwhile_stays_ended(world: World) -> None:
+    world.watch()
+    find = world.app.pulls.fetch_pull_request
+
+    def end(*arguments: Any) -> PullRequest:
+        world.app.tables.remove_field(WATCHES, f"{ADA}#7", NAME)
+        return find(*arguments)
+
+    world.app.pulls.fetch_pull_request = end  # type: ignore[method-assign]
+    assert world.tell() == []
+    assert world.watches() == []
