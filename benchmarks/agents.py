@@ -54,6 +54,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "suspects": {"since": DAYS, "traceback": "TypeError: total() missing 1 required positional argument: 'a'"},
     "touches": {"days": DAYS},
     "find_profile_uses": {"name": "total"},
+    "where_is": {"number": 7},
     "upgrade_plan": {"start": sha("merge 1")},
 }
 

@@ -218,6 +218,7 @@ _TITLES_OF_SHARED = {
     ToolName.READ_FILE: "Read a file after a pull request",
     ToolName.FIND_USES: "Find the uses of a name",
     ToolName.READ_DISCUSSION: "Read a discussion",
+    ToolName.WHERE_IS: "Find the tags and pins of a merge",
 }
 TOOLS = (
     *(share_tool(name, title, *SHARED_TOOLS[name]) for name, title in _TITLES_OF_SHARED.items()),
@@ -229,6 +230,7 @@ TOOLS = (
     touch_tools.list_contract_changes,
     touch_tools.find_suspects,
     touch_tools.list_touches,
+    touch_tools.list_pending,
     touch_tools.find_profile_uses,
     touch_tools.plan_way,
     clone_tools.judge_commits,

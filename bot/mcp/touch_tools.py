@@ -158,6 +158,30 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
 
 
 @agent_tool(
+    "pending",
+    "List what waits since a team's pin",
+    "What touches a team's own code since the commit that its tree pins, and was neither closed nor reverted: "
+    "each such merge as the tool touches gives it.",
+    item=CommitRow,
+    needs="profiles",
+)
+def list_pending(session: ReadingSession, profile: ProfileName = "") -> ItemList:
+    app = session.app
+    entry = touching.find_entry(app, profile)
+    scanned = app.profiles.require_scanned(entry)
+    if entry.pin is None:
+        raise UsageError(f"The tree of {entry.name} pins no merge of {entry.upstream} that is known.")
+    pending, report, _, contracts = touching.judge_pending(app, entry, scanned, entry.pin)
+    by_commit = {each.commit: each for each in contracts}
+    hits = report.touching.derive(lambda merges: (JudgedCommit(each, by_commit[each.commit]) for each in merges))
+    about = (
+        f"what waits for the profile {entry.name} among {format_count(pending.merges, 'merge')} of "
+        f"{entry.upstream} since its pin {pending.pin} ({format_count(pending.days, 'day')} ago); {report.judges}"
+    )
+    return ItemList(about, list_commit_rows(hits, {}, _MAX_SHOWN))
+
+
+@agent_tool(
     ToolName.FIND_PROFILE_USES,
     "Find a name in a team's code",
     "Where a team's own code uses something of the repository: the lines that use a name, or those of a file "

@@ -40,7 +40,7 @@ class GitServer(Loopback):
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        self._root = root
+        self.root = root
         self.token = token
         self.calls: list[Call] = []
         self.goes_on = threading.Event()
@@ -78,7 +78,7 @@ class GitServer(Loopback):
     def _run_backend(self, request: Request, query: str) -> Response:
         variables = {
             **ENVIRONMENT,
-            "GIT_PROJECT_ROOT": str(self._root),
+            "GIT_PROJECT_ROOT": str(self.root),
             "GIT_HTTP_EXPORT_ALL": "1",
             "REQUEST_METHOD": request.method,
             "PATH_INFO": request.path.lower(),

@@ -16,10 +16,12 @@ from pydantic import Field, create_model
 
 from bot.features.merges.entry import Entry
 from bot.features.merges.risk import RiskBand
+from bot.features.merges.view import format_outcome_fact
 from bot.features.questions import texts
 from bot.features.questions.reading import DayEntries, ReadingSession, describe_reverts
 from bot.features.questions.texts import Where, find_places, has_word, select_files
 from bot.features.touches.lines import name_level
+from bot.features.watches.whereabouts import describe_places, describe_state, find_whereabouts
 from bot.platform.models.packing import Coverage
 from bot.platform.models.prompts import join_items
 from bot.platform.models.tools import ToolArguments, ToolName, Tools
@@ -275,6 +277,28 @@ def read_discussion(session: ReadingSession, arguments: DiscussionArguments) -> 
     return texts.format_discussion(discussion, remarks)
 
 
+class WhereArguments(ToolArguments):
+    description: ClassVar[str] = (
+        "Where one merged pull request is by now: the tags (releases) that hold it, copies of it on branches of "
+        "releases, whether the readers' pins hold it, and what reverted or repaired it since."
+    )
+
+    number: _Number
+    repository: str = ""
+
+
+def describe_whereabouts(session: ReadingSession, arguments: WhereArguments) -> str:
+    reference = Reference(session.parse_repository(arguments.repository), arguments.number)
+    places = find_whereabouts(session.app, reference)
+    session.provenance.add_search(f"the tags for #{arguments.number}")
+    for gap in places.tags.coverage.gaps:
+        session.provenance.add_gap(gap)
+    outcomes = [f"It was {format_outcome_fact(each)}." for each in places.outcomes]
+    head = f"#{places.pull.number} {collapse_lines(places.pull.title)} {describe_state(places.pull)}"
+    lines = [*filter(None, [places.tags.explain_gaps()]), head, *describe_places(places), *outcomes]
+    return session.limit_lines(lines, "ask about one tag", "tags")
+
+
 # --- files as they are after one
 
 
@@ -373,6 +397,7 @@ SHARED_TOOLS: Mapping[str, tuple[type[ToolArguments], Callable[[ReadingSession, 
         for name, (shape, _) in SOURCE_TOOLS.items()
     },
     ToolName.READ_DISCUSSION: (DiscussionArguments, read_discussion),
+    ToolName.WHERE_IS: (WhereArguments, describe_whereabouts),
 }
 
 

@@ -108,6 +108,23 @@ class TouchScoreRequest(_ProfileRequest):
         return f"{TouchesRequest.kind} {_SCORE_WORD}{_format_profile(self.profile)}"
 
 
+@dataclass(frozen=True, slots=True)
+class PendingRequest(_ProfileRequest):
+    kind: ClassVar[str] = "pending"
+    profile: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> PendingRequest:
+        options = QueryOptions.parse(text, ("profile",))
+        if rest := _drop_words(options, cls.kind):
+            raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: add profile:NAME or nothing.")
+        return cls(_parse_profile(options), options.is_private)
+
+    def __str__(self) -> str:
+        return f"{self.kind}{_format_profile(self.profile)}"
+
+
 def parse_touches(text: str, today: LocalDay) -> TouchesRequest | TouchScoreRequest:
     is_score = [word.lower() for word in text.split()[:2]] == [TouchesRequest.kind, _SCORE_WORD]
     return TouchScoreRequest.parse(text) if is_score else TouchesRequest.parse(text, today)

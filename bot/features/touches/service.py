@@ -14,7 +14,7 @@ from bot.errors import SlackCallRefused, TimeLimitExceeded, UsageError
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
 from bot.features.profiles.scanning import find_pin
-from bot.features.profiles.service import ProfileEntry
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.touches.checking import check_merges, check_way
 from bot.features.touches.contracts import (
     build_contract_list,
@@ -35,10 +35,12 @@ from bot.features.touches.decisions import (
 from bot.features.touches.lines import HitVote, PendingHits, TouchVerdict
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
+    MAX_CONTRACT_DAYS,
     MAX_UPGRADE_DAYS,
     BrokeRequest,
     ContractRequest,
     DeprecationsRequest,
+    PendingRequest,
     TouchesRequest,
     TouchScoreRequest,
     UpgradeRequest,
@@ -67,7 +69,7 @@ from bot.platform.store.keys import parse_digest_key
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract, cover_contracts
-from impact.coverage import COMPLETE, Coverage
+from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
 from impact.repository import Repository
@@ -133,10 +135,17 @@ def find_pending(app: App, name: str) -> PendingHits | None:
 
     What people closed, what closed itself and what was reverted does not wait. Raises StoreUnavailable.
     """
-    entry, profile, now = app.profiles.get_entry(name), app.profiles.get_profile(name), app.now()
+    entry, profile = app.profiles.get_entry(name), app.profiles.get_profile(name)
     if entry is None or profile is None or entry.pin is None:
         return None
-    pin, upstream = entry.pin, entry.upstream
+    return judge_pending(app, entry, profile, entry.pin)[0]
+
+
+def judge_pending(
+    app: App, entry: ProfileEntry, profile: Profile, pin: PinnedMerge
+) -> tuple[PendingHits, TouchReport, list[PullRequest], list[MergeContract]]:
+    """Return what waits since a pin, the report on it, its pull requests, oldest first, and what was judged."""
+    name, upstream, now = entry.name, entry.upstream, app.now()
     # with the day of the pin, to see whether that was listed
     listed = app.merge_history.read_merges(upstream, pin.merged_at - timedelta(days=1), now)
     merges = {each.number: each for each in listed if each.merge_time > pin.merged_at and not each.other_branch}
@@ -145,22 +154,25 @@ def find_pending(app: App, name: str) -> PendingHits | None:
     decisions = get_last_decisions(app, name, upstream)
     closed = gone | {number for number, each in decisions.items() if each.verdict is not TouchVerdict.OURS}
     waiting = [each for each in kept if each.number not in closed]
-    checked = check_merges(app, profile, waiting)
-    report = judge_contracts(name, profile, waiting, checked=checked)
-    hits = sorted(
-        (merges[hit.number] for hit in report.touching.ignore_coverage()), key=lambda pull: pull.merge_time
+    first = listed[-1].merge_time if listed else now
+    known_since = None if listed and first <= pin.merged_at else first.date()
+    coverage = Coverage.of(
+        CoveredPart("merges since your pin", len(merges) - len(kept), len(merges), "no digest had them"),
+        CoveredPart(f"merges before {known_since}", int(known_since is not None)),
     )
-    return PendingHits(
+    report = judge_contracts(name, profile, waiting, coverage, check_merges(app, profile, waiting))
+    hits = [merges[hit.number] for hit in report.touching.ignore_coverage()]
+    hits.sort(key=lambda pull: pull.merge_time)
+    pending = PendingHits(
         pin.name if is_tag(pin.name) else pin.commit[:7],
         (now - pin.merged_at).days,
         len(hits),
         hits[0] if hits else None,
         len(merges),
         len(merges) - sum(cover_contracts([each]).is_complete for each in kept),
-        None
-        if listed and listed[-1].merge_time <= pin.merged_at
-        else (listed[-1].merge_time if listed else now).date(),
+        known_since,
     )
+    return pending, report, hits, waiting
 
 
 # --- contract changes and deprecations
@@ -208,26 +220,61 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
         entry = find_entry(app, request.profile)
         merged = list_own_merges(app, entry.upstream, request.span)
         report, _ = judge_merges(app, entry.name, merged.pulls, merged.coverage)
-        touching = report.touching.ignore_coverage()
-        # before they are shown: what people press is about a hit that is on record
-        note_shown(app, entry, touching, merged.pulls)
-        decisions = list_decisions(app, entry.name, entry.upstream)
-        verdicts = {
-            number: tuple(dict.fromkeys(each.words for each in made[: max(1, sum(bool(one.by) for one in made))]))
-            for number, made in decisions.items()
-        }
-        name = app.name_repository(entry.upstream)
         pending = find_pending(app, entry.name)
-        post = render_touch_list(name, request.span, report, merged.pulls, verdicts, merged.notes, pending)
-        numbers = {merge.number for merge in touching}
-        menu = make_details_menu(pull for pull in merged.pulls if pull.number in numbers)
-        last = {number: made[0] for number, made in decisions.items()}
-        marked = add_decisions({"blocks": post.blocks}, last)
+        title = f"What touches {entry.name[:40]} · {app.name_repository(entry.upstream)} · {request.span.title}"
         about = _format_subject(entry.upstream, request.span, entry.name)
-        return _build(asker, request, replace(post, blocks=tuple(marked["blocks"])), menu, about)
+        return _list_hits(app, asker, request, entry, report, merged.pulls, title, about, merged.notes, pending)
 
     started = f"Looking for what touches {request.profile or 'your code'}, {request.span.title}…"
     app.replies.give_answer(asker, "touches", audience, make, started)
+
+
+def _list_hits(
+    app: App,
+    asker: SlackRequest,
+    request: TouchesRequest | PendingRequest,
+    entry: ProfileEntry,
+    report: TouchReport,
+    pulls: Sequence[PullRequest],
+    title: str,
+    about: str,
+    notes: Sequence[str] = (),
+    pending: PendingHits | None = None,
+) -> Answer:
+    touching = report.touching.ignore_coverage()
+    # before they are shown: what people press is about a hit that is on record
+    note_shown(app, entry, touching, pulls)
+    decisions = list_decisions(app, entry.name, entry.upstream)
+    verdicts = {
+        number: tuple(dict.fromkeys(each.words for each in made[: max(1, sum(bool(one.by) for one in made))]))
+        for number, made in decisions.items()
+    }
+    post = render_touch_list(title, report, pulls, verdicts, notes, pending)
+    numbers = {merge.number for merge in touching}
+    menu = make_details_menu(pull for pull in pulls if pull.number in numbers)
+    last = {number: made[0] for number, made in decisions.items()}
+    marked = add_decisions({"blocks": post.blocks}, last)
+    return _build(asker, request, replace(post, blocks=tuple(marked["blocks"])), menu, about)
+
+
+@job("pending")
+def answer_pending(app: App, asker: SlackRequest, request: PendingRequest, audience: Audience) -> None:
+    """List the hits since the pin of a profile that nobody closed, by what was read before."""
+
+    def make() -> Answer:
+        entry = find_entry(app, request.profile)
+        profile = app.profiles.require_scanned(entry)
+        if entry.pin is None:
+            raise UsageError(f"{entry.name} names no commit of {entry.upstream} that I know: ask for touches 7d.")
+        pending, report, pulls, _ = judge_pending(app, entry, profile, entry.pin)
+        age = f"{pending.pin}, {format_count(pending.days, 'day')}"
+        title = f"Pending for {entry.name[:40]} since its pin ({age})"
+        today = app.get_today()
+        span = Span(get_today(entry.pin.merged_at, today.zone).date, today.date, today.zone)
+        about = _format_subject(entry.upstream, span, entry.name) if len(span) <= MAX_CONTRACT_DAYS else ""
+        return _list_hits(app, asker, request, entry, report, pulls, title, about)
+
+    app.replies.give_answer(asker, "pending", audience, make, "Looking for what waits since your pin…")
 
 
 answer_long_touches = job("long_touches", QueueName.LONG, LONG_RETRIES)(answer_touches.run)

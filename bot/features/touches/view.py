@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bot.dates import Span
 from bot.features.merges.view import format_more
 from bot.features.touches.lines import (
     LEDGER_DAYS,
@@ -242,16 +241,14 @@ _MAX_VERDICTS = 20
 
 
 def render_touch_list(
-    name: str,
-    span: Span,
+    title: str,
     report: TouchReport,
     pulls: Sequence[PullRequest],
     verdicts: Mapping[int, Sequence[str]],
     notes: Sequence[str] = (),
     pending: PendingHits | None = None,
 ) -> Post:
-    """Render the hits of some days; ``verdicts`` are what became of them, by the number of the pull request."""
-    title = f"What touches {_shorten(report.profile, 40)} · {_shorten(name, 60)} · {span.title}"
+    """Render hits; ``verdicts`` are what became of them, by the number of the pull request."""
     context = HitContext.build(pulls, ())
     waiting = render_pending(pending)
     versions = (_render_hits(report, context, verdicts, notes, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)

@@ -149,15 +149,17 @@ def answer_where(app: App, asker: SlackRequest, request: WhereRequest, audience:
 
 
 def render_whereabouts(places: Whereabouts) -> Post:
-    state, lines = _describe_state(places.pull), describe_places(places)
+    state, gap, lines = describe_state(places.pull), places.tags.explain_gaps(), describe_places(places)
     items = [[make_text(line)] for line in lines] + [_render_outcome(each) for each in places.outcomes]
-    head = make_section([*render_reference(places.pull), make_text(f" {state}")])
-    blocks = [head, *([make_bullets(items)] if items else [])]
-    text = f"#{places.pull.number} {' '.join([state, *lines])}"
-    return Post(escape_mrkdwn(collapse_lines(text)), (make_block(*blocks),))
+    head = [*render_reference(places.pull), make_text(f" {state}")]
+    parts = [make_section([*([make_text(f"{gap}\n")] if gap else []), *head])]
+    text = " ".join([*([gap] if gap else []), f"#{places.pull.number} {state}", *lines])
+    return Post(
+        escape_mrkdwn(collapse_lines(text)), (make_block(*parts, *([make_bullets(items)] if items else [])),)
+    )
 
 
-def _describe_state(pull: PullRequest) -> str:
+def describe_state(pull: PullRequest) -> str:
     if not pull.is_merged:
         return "was closed without being merged." if pull.state == "CLOSED" else "is not merged yet."
     into = f" into {pull.other_branch}" if pull.other_branch else ""
@@ -165,12 +167,13 @@ def _describe_state(pull: PullRequest) -> str:
 
 
 def describe_places(places: Whereabouts) -> list[str]:
-    """Return sentences on tags, copies and pins; what could not be read comes first."""
+    """Return sentences on tags, copies and pins, to be shown below what was not read of the tags."""
     if not places.pull.is_merged:
         return []
     newest = f": the newest, {places.newest.name}, is of {places.newest.at:%Y-%m-%d}" if places.newest else ""
     nothing = "" if places.copies else f"In no tag yet{newest}."
-    lines = [line for line in places.tags.render(str, _describe_tags, nothing) if line]
+    known = nothing if places.tags.coverage.is_complete and places.tags.is_empty else ""
+    lines = [*([known] if known else []), *places.tags.render_below(_describe_tags)]
     for copy in places.copies[:_MAX_COPIES]:
         where = _name_tags(copy.tags) if copy.tags else "a branch without a tag"
         lines.append(f"Copied as {copy.commit[:10]}, which is in {where}.")

@@ -117,6 +117,7 @@ class ToolName(StrEnum):
     FIND_REQUIREMENTS = "find_requirements"
     SEARCH_PACKAGE = "search_package"
     READ_PACKAGE = "read_package"
+    WHERE_IS = "where_is"
 
 
 # the argument of a search that says whether diffs or texts are searched, as :class:`.search.Where`

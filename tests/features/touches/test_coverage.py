@@ -42,8 +42,10 @@ from bot.features.touches.view import (
     render_suspects,
     render_touch_list,
 )
+from bot.features.watches.whereabouts import Whereabouts, render_whereabouts
 from bot.mcp.calls import cut_items
 from bot.mcp.declaration import Item, ItemList
+from bot.platform.git.tag_history import Tag
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.slack import terminal
@@ -185,6 +187,10 @@ def make_items(coverage: Coverage, *, is_empty: bool) -> ItemList:
     return ItemList("what touches ascend", pick(Number(number=7), coverage, is_empty=is_empty))
 
 
+def make_places(coverage: Coverage, *, is_empty: bool) -> Whereabouts:
+    return Whereabouts(pull(7), pick(Tag("v1.1.0", NOON), coverage, is_empty=is_empty))
+
+
 def make_risks(coverage: Coverage, *, is_empty: bool) -> RiskList:
     return RiskList("Engine", SPAN, "", 18, 18, (), (), pick(entry(7), coverage, is_empty=is_empty))
 
@@ -197,8 +203,9 @@ RENDERERS: dict[str, Renderer] = {
     "render_deprecations": (make_entries, lambda made: show(render_deprecations("Engine", made, URL))),
     "render_touch_list": (
         make_report,
-        lambda made: show(render_touch_list("Engine", SPAN, made, (pull(7),), {})),
+        lambda made: show(render_touch_list("What touches plugin", made, (pull(7),), {})),
     ),
+    "render_whereabouts": (make_places, lambda made: show(render_whereabouts(made))),
     "render_suspects": (make_suspects, lambda made: show(render_suspects("Engine", REPOSITORY, made))),
     "render_upgrade_post": (make_plan, lambda made: show(render_upgrade_post(made, URL))),
     "render_upgrade": (make_plan, lambda made: render_upgrade(made, URL)),
@@ -223,6 +230,8 @@ RENDERERS: dict[str, Renderer] = {
 PARTS = frozenset(
     {
         "describe_nothing",
+        "describe_places",
+        "list_events",
         "render_touches",
         "describe_no_suspect",
         "make_title",
@@ -418,6 +427,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/digest/service.py",
         "bot/features/risks/service.py",
         "bot/features/risks/view.py",
+        "bot/features/watches/whereabouts.py",
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
         "bot/mcp/clone_tools.py",

@@ -28,7 +28,7 @@ def render_hits(*hits: MergeTouches, unread: tuple[UnreadFile, ...] = ()) -> Pos
     contract = MergeContract(1, "c" * 40, NOON, files=("engine/a.py",), unread=unread)
     report = TouchReport("ascend", 31, 412, CoveredList(hits, cover_contracts([contract])))
     verdicts = {7: (TouchVerdict.OURS, TouchVerdict.DONE), 99: (TouchVerdict.NOT_US,)}
-    post = render_touch_list("Engine", SPAN, report, pulls, verdicts)
+    post = render_touch_list("What touches plugin · Engine", report, pulls, verdicts)
     lines = {
         build_evidence_url(each, Evidence(touch.change.path, "", touch.change.side, touch.change.line))
         for each, hit in zip(pulls, hits, strict=True)
@@ -52,7 +52,7 @@ def test_each_hit_has_the_teams_line_and_what_was_said() -> None:
     assert "plugin/worker.py:7" in text
     # the strongest have buttons, and what was said about those is below them
     rows = [block for block in post.blocks if str(block.get("block_id", "")).startswith("hit-")]
-    assert [len(row["elements"]) for row in rows] == [4] * MAX_ROWS
+    assert [len(row["elements"]) for row in rows] == [5] * MAX_ROWS
     assert "What became of them: #7 ours to do, done" in text
     assert "#99" not in text
 

@@ -36,6 +36,11 @@ def tag(name: str, days: int) -> Tag:
     return Tag(name, NOON + days * DAY)
 
 
+def merged(number: int = 7, **fields: Any) -> PullRequest:
+    made = {"merged_at": NOON, "merge_commit": MERGE, "title": "Keep the order", **fields}
+    return pull(number, repository=REPOSITORY, **made)
+
+
 @dataclass
 class History:
     """The tags of a repository, of which ``failure`` may be all that is known."""
@@ -67,7 +72,7 @@ class World:
     app: App
     slack: SlackEmulator
     history: History = field(default_factory=History)
-    pull: PullRequest = field(default_factory=lambda: merged())
+    pull: PullRequest = field(default_factory=merged)
     outcomes: tuple[MergeOutcome, ...] = ()
     pins: Sequence[tuple[str, str]] = ()
     now: datetime = NOON + DAY
@@ -84,21 +89,24 @@ class World:
     def messages(self) -> list[str]:
         if not self.slack.has_direct(ADA):
             return []
-        return [as_read(each).split(" Details")[0] for each in self.slack.list_messages("D0ADA") if "blocks" in each]
+        return [
+            as_read(each).split(" Details")[0] for each in self.slack.list_messages("D0ADA") if "blocks" in each
+        ]
 
     def watches(self) -> list[Watch]:
         return [*self.app.tables.list_fields(WATCHES, NAME).values()]
 
 
-def merged(number: int = 7, **fields: Any) -> PullRequest:
-    made = {"merged_at": NOON, "merge_commit": MERGE, "title": "Keep the order", **fields}
-    return pull(number, repository=REPOSITORY, **made)
-
-
 @pytest.fixture
 def world(store: Redis) -> Iterator[World]:
-    with SlackEmulator(now=lambda: world.now.timestamp()) as slack:
+    made: list[World] = []
+
+    def tell_time() -> float:
+        return made[0].now.timestamp()
+
+    with SlackEmulator(now=tell_time) as slack:
         world = World(None, slack)  # type: ignore[arg-type]
+        made.append(world)
 
         def list_entries() -> list[ProfileEntry]:
             return [
@@ -155,8 +163,8 @@ def test_tags_that_could_not_be_read_are_never_none(world: World, *, has_history
     if not has_history:
         world.app.sources.tag_history = None  # type: ignore[misc]
     world.pins = [("odd", "unknown")]
-    first, *rest = where(world).splitlines()[1:]
-    assert first.startswith(f"  • I couldn't read the tags of {REPOSITORY} (")
+    first, _, *rest = where(world).splitlines()
+    assert first.startswith(f"I couldn't read the tags of {REPOSITORY} (")
     assert first.endswith("so I can't tell.")
     assert rest == ["  • The pin of odd (unknown) could not be compared."]
     assert "no tag" not in where(world)
@@ -186,12 +194,16 @@ def test_each_event_is_told_once(world: World) -> None:
     assert world.tell() == []
     world.pull = merged()
     world.pins = [("ascend", "b" * 40)]
-    assert world.tell() == world.tell() == [
-        f"You watch #7 Keep the order\n  • It was merged on {NOON:%Y-%m-%d} as {MERGE[:10]}."
-    ]
+    assert (
+        world.tell()
+        == world.tell()
+        == [f"You watch #7 Keep the order\n  • It was merged on {NOON:%Y-%m-%d} as {MERGE[:10]}."]
+    )
     by = merged(9, title="Fix the order", merged_at=NOON + DAY)
     world.outcomes = (MergeOutcome(world.pull, by, OutcomeKind.REPAIRED),)
-    assert world.tell()[1:] == ["You watch #7 Keep the order\n  • It was repaired after 24.0 h by #9 (Fix the order)."]
+    assert world.tell()[1:] == [
+        "You watch #7 Keep the order\n  • It was repaired after 24.0 h by #9 (Fix the order)."
+    ]
     world.history.tags = (tag("v1.1.0", 3),)
     assert world.tell()[2:] == [
         f"You watch #7 Keep the order\n  • The first release that holds it is v1.1.0 of {NOON + 3 * DAY:%Y-%m-%d}."
@@ -286,6 +298,6 @@ def test_a_watch_that_ended_meanwhile_stays_ended(world: World) -> None:
         world.app.tables.remove_field(WATCHES, f"{ADA}#7", NAME)
         return find(*arguments)
 
-    world.app.pulls.fetch_pull_request = end  # type: ignore[method-assign]
+    world.app.pulls.fetch_pull_request = end  # type: ignore[method-assign, assignment]
     assert world.tell() == []
     assert world.watches() == []
