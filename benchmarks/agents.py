@@ -19,7 +19,7 @@ from mcp import Client
 from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
 from bot.app import App
-from bot.features.profiles.service import ProfileEntry
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.mcp.calls import AgentTools, open_session, parse_arguments
 from bot.mcp.declaration import Tool
 from bot.mcp.server import build_server
@@ -46,6 +46,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "read_file": {"number": 7, "path": PATH},
     "find_uses": {"number": 7, "name": "weights"},
     "read_discussion": {"number": 7},
+    "where_is": {"number": 7},
     "file_at_commit": {"commit": sha("merge 7"), "path": PATH},
     "day_report": {"days": DAYS},
     "outcomes": {"days": DAYS},
@@ -53,8 +54,8 @@ CALLS: dict[str, dict[str, Any]] = {
     "contract_changes": {"days": DAYS},
     "suspects": {"since": DAYS, "traceback": "TypeError: total() missing 1 required positional argument: 'a'"},
     "touches": {"days": DAYS},
+    "pending": {},
     "find_profile_uses": {"name": "total"},
-    "where_is": {"number": 7},
     "upgrade_plan": {"start": sha("merge 1")},
 }
 
@@ -74,7 +75,8 @@ def open_large_day() -> Iterator[App]:
         with open_base(there.settings, lambda: NOON + timedelta(days=1)) as base:
             use = Use(UseKind.CALL, "src.part_1.total", "plugin/main.py", 7, "total()", ("src.part_1.total",))
             profile = Profile("plugin", ("src",), "octo/plugin", "", NOON, (use,), {}, 1)
-            entry = ProfileEntry("plugin", Repository("octo", "engine"), ("src",), uses=1, files=1)
+            pin = PinnedMerge(sha("merge 1"), sha("merge 1"), NOON)
+            entry = ProfileEntry("plugin", Repository("octo", "engine"), ("src",), uses=1, files=1, pin=pin)
             base.profiles.put(entry, profile)
             yield base
 

@@ -88,10 +88,10 @@ SUB_COMMAND = SubCommand(
             enqueue=_enqueue_touches,
         ),
         RequestWord(
-            "what touches your code since the commit that it pins, and waits",
+            "what touches your code and waits since your pin",
             "pending [profile:NAME] [private]",
             ("pending", "pending profile:NAME"),
-            "A hit waits until somebody closes it, its file changes, or the pin is past it.",
+            "A warning waits until somebody closes it, its file changes, or the pin is past it.",
             word=PendingRequest.kind,
             request_types=(PendingRequest,),
             parse=lambda text, _: PendingRequest.parse(text),

@@ -36,9 +36,9 @@ def _enqueue_clicked(app: App, asker: SlackRequest, click: Payload) -> None:
 SUB_COMMAND = SubCommand(
     requests=(
         RequestWord(
-            "which tags and pins hold a merge, and what became of it",
+            "which tags and pins hold a merge",
             "where NUMBER [private]",
-            ("where 35617", "where owner/repo#35617"),
+            ("where 35617", "where 35617 private"),
             "It finds copies on branches of releases, too, by the commit, number or title that they name.",
             word=WhereRequest.kind,
             request_types=(WhereRequest,),
@@ -48,7 +48,7 @@ SUB_COMMAND = SubCommand(
     ),
     verbs={
         "watch": Verb(
-            "a message to you when a pull request is merged, reverted, repaired, released or pinned",
+            "a message to you when a merge is reverted, repaired or released",
             "watch [NUMBER]",
             ("watch 35617", "watch"),
             f"Without a number: what you watch. Up to {MAX_WATCHES}, for {WATCH_PERIOD.days} days.",

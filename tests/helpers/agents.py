@@ -8,7 +8,7 @@ import tempfile
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.types import CallToolResult, TextContent
 
 from bot.app import App, open_app
-from bot.features.profiles.service import ProfileEntry
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.touches import upkeep
 from bot.mcp.calls import AgentTools
 from bot.mcp.server import PAGE_META
@@ -225,7 +225,9 @@ def _build_tree(files: Mapping[str, str]) -> FixedTree:
 
 def add_profile(base: App, name: str) -> None:
     entry = ProfileEntry.build(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN))
-    assert upkeep.add_profile(base, entry).uses
+    added = upkeep.add_profile(base, entry)
+    assert added.uses
+    base.profiles.put(replace(added, pin=PinnedMerge("v1.0", sha("merge 1"), base.now().astimezone(UTC))))
 
 
 @contextmanager

@@ -213,6 +213,7 @@ class TestProfiles:
             tools = make_tools(app)
             assert {each.name for each in TOOLS} - tools.by_name.keys() == {
                 "touches",
+                "pending",
                 "find_profile_uses",
                 "upgrade_plan",
                 "judge_commits",

@@ -67,6 +67,8 @@ def describe_tools(calls: Sequence[ToolCall]) -> str:
         return f"is reading {format_count(diffs, 'diff')}…"
     if places := [call.arguments.get(WHERE_ARGUMENT) for call in calls if call.name == ToolName.SEARCH]:
         return f"is searching {'descriptions' if all(place == Where.TEXT for place in places) else 'diffs'}…"
+    if ToolName.WHERE_IS in names:
+        return "is looking through tags…"
     if ToolName.TAKEN_BACK in names:
         return "is looking for reverts…"
     return "is reading the list of pull requests…"

@@ -117,8 +117,7 @@ class PendingRequest(_ProfileRequest):
     @classmethod
     def parse(cls, text: str) -> PendingRequest:
         options = QueryOptions.parse(text, ("profile",))
-        if rest := _drop_words(options, cls.kind):
-            raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: add profile:NAME or nothing.")
+        _refuse_words(options, cls.kind)
         return cls(_parse_profile(options), options.is_private)
 
     def __str__(self) -> str:
@@ -162,8 +161,7 @@ class DeprecationsRequest(RepositoryRequest):
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories) -> DeprecationsRequest:
         options = QueryOptions.parse(text, ("profile", "repo"))
-        if rest := _drop_words(options, cls.kind):
-            raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: add profile:NAME or nothing.")
+        _refuse_words(options, cls.kind)
         return cls(_parse_repository(options, repositories), _parse_profile(options), options.is_private)
 
     def __str__(self) -> str:
@@ -213,6 +211,11 @@ def _parse_profile(options: QueryOptions) -> str:
 
 def _format_profile(name: str) -> str:
     return f" profile:{name}" if name else ""
+
+
+def _refuse_words(options: QueryOptions, kind: str) -> None:
+    if rest := _drop_words(options, kind):
+        raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: add profile:NAME or nothing.")
 
 
 def _drop_words(options: QueryOptions, *words: str) -> list[str]:

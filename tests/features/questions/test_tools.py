@@ -38,7 +38,7 @@ PATCH = "@@ -1,3 +1,4 @@\n import os\n-timeout = 10 seconds\n+timeout = 30 secon
 RETRY = ChangedFile("engine/retry.py", "modified", 2, 1, PATCH)
 SEVEN = pull(7, title="Wait longer", files=(RETRY, changed_file("docs/guide.md", 2)))
 LIST, SEARCH, PULL, DIFF, BACK = "list_pull_requests", "search", "pull_request", "read_diff", "taken_back"
-FILE, USES, TALK = "read_file", "find_uses", "read_discussion"
+FILE, USES, TALK, WHERE_IS = "read_file", "find_uses", "read_discussion", "where_is"
 NO_NUMBER = "something whose number is not known, merged before these days"
 EVERY_TOOL: dict[str, dict[str, Any]] = {
     LIST: {},

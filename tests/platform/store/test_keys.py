@@ -19,6 +19,7 @@ from bot.features.risks import service as risks
 from bot.features.subscriptions import incidents, service, tables
 from bot.features.summaries import service as summaries
 from bot.features.touches import checking, contracts, decisions
+from bot.features.watches.service import WATCHES
 from bot.platform.github import caches
 from bot.platform.models import completion
 from bot.platform.slack.access import WELCOMES
@@ -56,6 +57,7 @@ DURABLE = {
     decisions.HITS.family.build_key("ascend"): ("hits:ascend", "hash"),
     decisions.DECISIONS.family.build_key("ascend"): ("decisions:ascend", "hash"),
     decisions.CLOSINGS.family.build_key("ascend"): ("closings:ascend", "hash"),
+    WATCHES.family.build_key("octo/engine"): ("watches:octo/engine", "hash"),
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
     keys.STORE_OWNER.build_key(): ("owner", "string"),
     QUESTIONS.family.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
