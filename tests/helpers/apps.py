@@ -113,7 +113,7 @@ def make_reading_app(
 
     It rates without history, knows no files but those of the pull requests, and reviews nothing.
     """
-    nothing = dict.fromkeys(("model", "chat", "source_files", "source_search", "source_versions"))
+    nothing = dict.fromkeys(("model", "chat", "source_files", "source_search", "source_versions", "tag_history"))
     sources = sources or SimpleNamespace(stands_in="", get_written_review=lambda _: None, **nothing)
     timeline = SimpleNamespace(
         assess_risk=assess_pull_request,
@@ -123,7 +123,7 @@ def make_reading_app(
     )
     own = {"pulls": pulls, "day_lists": pulls, "model": model, "chat": None, "source_files": None}
     memory = {} if store else {"cached": MemoryStore()}
-    unnamed = SimpleNamespace(require_known=lambda name, _: name)
+    unnamed = SimpleNamespace(require_known=lambda name, _: name, list_entries=lambda: ())
     profiles = {} if "tables" in parts else {"profiles": unnamed}
     values = {
         **own,

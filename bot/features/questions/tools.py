@@ -288,8 +288,8 @@ class WhereArguments(ToolArguments):
 
 
 def describe_whereabouts(session: ReadingSession, arguments: WhereArguments) -> str:
-    reference = Reference(session.parse_repository(arguments.repository), arguments.number)
-    places = find_whereabouts(session.app, reference)
+    pull = session.get_entry(session.parse_repository(arguments.repository), arguments.number).pull
+    places = find_whereabouts(session.app, pull)
     session.provenance.add_search(f"the tags for #{arguments.number}")
     for gap in places.tags.coverage.gaps:
         session.provenance.add_gap(gap)

@@ -11,7 +11,7 @@ from hashlib import sha256
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.merges.view import format_outcome, render_reference
-from bot.features.watches.whereabouts import Whereabouts, find_whereabouts, render_whereabouts
+from bot.features.watches.whereabouts import Whereabouts, fetch_whereabouts, render_whereabouts
 from bot.platform.jobs import job
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.answers import Answer
@@ -79,7 +79,7 @@ def begin_watch(app: App, asker: SlackRequest, reference: Reference) -> None:
 
     def make() -> Answer:
         known = Reference(app.repositories.require_known(reference.repository), reference.number)
-        places = find_whereabouts(app, known)
+        places = fetch_whereabouts(app, known)
         pull = places.pull
         if not pull.is_merged and pull.state == "CLOSED":
             raise UsageError(f"#{pull.number} was closed without being merged: nothing will come of it.")
@@ -173,7 +173,7 @@ def tell_watchers(app: App, repository: Repository) -> None:
     for watch in app.tables.list_fields(WATCHES, _name(repository), skips_later=True).values():
         try:
             # its profiles are those that this person may see
-            places = find_whereabouts(app.serve(watch.user), Reference(repository, watch.number))
+            places = fetch_whereabouts(app.serve(watch.user), Reference(repository, watch.number))
             with app.tables.hold_lease(WATCHES, _name(repository)):
                 current = app.tables.get_field(WATCHES, watch.field, _name(repository))
                 if current:

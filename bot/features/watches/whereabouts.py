@@ -99,9 +99,12 @@ class Whereabouts:
         return min(releases, key=lambda each: each[0].at, default=None)
 
 
-def find_whereabouts(app: App, reference: Reference) -> Whereabouts:
+def fetch_whereabouts(app: App, reference: Reference) -> Whereabouts:
     """Return where a pull request is by now. Raises PrdigestError if GitHub does not tell what it is."""
-    pull = app.pulls.fetch_pull_request(reference.repository, reference.number)
+    return find_whereabouts(app, app.pulls.fetch_pull_request(reference.repository, reference.number))
+
+
+def find_whereabouts(app: App, pull: PullRequest) -> Whereabouts:
     if not pull.is_merged:
         return Whereabouts(pull)
     repository, history, outcomes = pull.repository, app.sources.tag_history, app.timeline.find_outcomes(pull)
@@ -135,7 +138,7 @@ def _read_pins(app: App, pull: PullRequest, history: TagHistory | None) -> tuple
 @job("where")
 def answer_where(app: App, asker: SlackRequest, request: WhereRequest, audience: Audience) -> None:
     def make() -> Answer:
-        found_places = find_whereabouts(app, request.require_known(app.repositories).reference)
+        found_places = fetch_whereabouts(app, request.require_known(app.repositories).reference)
         details = make_details_button(found_places.pull)
         return build_answer(
             asker.name, render_whereabouts(found_places), Share(SHARE_DIGEST, request), details, ""

@@ -26,7 +26,7 @@ from bot.platform.source.reading import CodeSources
 from bot.usage import Usage
 from impact.repository import Repository
 from impact.text.strings import parse_date
-from tests.helpers.apps import make_reading_app
+from tests.helpers.apps import NO_NEARBY, make_reading_app
 from tests.helpers.builders import DAY, REPOSITORY, SHARED
 from tests.helpers.doubles import KnownPulls, MemoryStore, Summaries
 
@@ -67,7 +67,12 @@ class Shelf:
 
     @property
     def app(self) -> App:
-        timeline = SimpleNamespace(assess_risk=assess_pull_request, read_merges_or_none=self.read_history)
+        timeline = SimpleNamespace(
+            assess_risk=assess_pull_request,
+            read_merges_or_none=self.read_history,
+            load_nearby=lambda _: NO_NEARBY,
+            find_outcomes=lambda _: (),
+        )
         app = make_reading_app(self.pulls, self.summaries, cached=self.cache, timeline=timeline)
         app.settings = app.settings.model_copy(update={"prdigest_concurrency": self.workers})
         return app

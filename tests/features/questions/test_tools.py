@@ -49,6 +49,7 @@ EVERY_TOOL: dict[str, dict[str, Any]] = {
     FILE: {"number": 7, "path": "engine/retry.py"},
     USES: {"number": 7, "name": "timeout"},
     TALK: {"number": 7},
+    WHERE_IS: {"number": 7},
 }
 BINARY = ChangedFile("logo.png", "modified", 0, 0)
 TOO_LARGE = ChangedFile("data.json", "modified", 90_000, 10)

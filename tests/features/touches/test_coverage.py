@@ -431,7 +431,6 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
         "bot/mcp/clone_tools.py",
-        "bot/mcp/tools.py",
         "impact/impact/cli.py",
         "impact/impact/clones/commit_judge.py",
     }

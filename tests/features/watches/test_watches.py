@@ -15,7 +15,7 @@ from bot.features.merges.outcomes import MergeOutcome
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.watches import service
 from bot.features.watches.service import WATCHES, Watch, tell_watchers
-from bot.features.watches.whereabouts import WhereRequest, find_whereabouts, render_whereabouts
+from bot.features.watches.whereabouts import WhereRequest, fetch_whereabouts, render_whereabouts
 from bot.platform.commands import AllowedRepositories
 from bot.platform.git.tag_history import CommitCopy, Tag
 from bot.platform.pulls.models import PullRequest, Reference
@@ -130,7 +130,7 @@ def world(store: Redis) -> Iterator[World]:
 
 
 def where(world: World) -> str:
-    post: Post = render_whereabouts(find_whereabouts(world.app, Reference(REPOSITORY, world.pull.number)))
+    post: Post = render_whereabouts(fetch_whereabouts(world.app, Reference(REPOSITORY, world.pull.number)))
     return as_read(post.build_payload())
 
 
