@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import islice
 from typing import TypeVar
 
 from bot.app import App
@@ -18,7 +19,14 @@ from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.review import select_riskiest
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, MergeList
-from bot.features.merges.view import make_list, render_numbers, render_reference, render_risk
+from bot.features.merges.view import (
+    MAX_SENTENCE,
+    keep_short,
+    make_list,
+    render_numbers,
+    render_reference,
+    render_risk,
+)
 from bot.features.reviews.service import get_review
 from bot.features.summaries.service import get_summary
 from bot.features.touches.checking import check_merges
@@ -44,7 +52,7 @@ from bot.platform.slack.blocks import (
 from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
 from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
-from bot.text import format_count, truncate_words
+from bot.text import format_count
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.history.revert_index import build_title_key
@@ -59,7 +67,8 @@ T = TypeVar("T")
 
 _MAX_RISKS = 5
 # lines of hits, risks, actions, stories and titles, and the words of a line, until the page fits into a message
-_VERSIONS = ((10, 5, 10, 10, 12, 16), (8, 4, 6, 7, 8, 12), (5, 3, 4, 4, 0, 8))
+_VERSIONS = ((10, 5, 10, 10, 12, 40), (8, 4, 6, 7, 8, 25), (5, 3, 4, 4, 0, 12))
+_MAX_AREAS = 12
 # characters of a title that are read
 _MAX_TITLE = 300
 _TAG = re.compile(r"\[(?P<tag>[^\[\]]{1,60})\]|\((?P<round>[^()]{1,60})\)")
@@ -261,19 +270,23 @@ def _render_parts(
         context = HitContext.build(page.pulls, page.stories.taken_back)
         yield from render_touches(page.touches, context, TouchLimits(hits=hits))
 
+    def shorten(text: str) -> str:
+        """Return a text whole, or nothing: half a sentence misleads."""
+        return keep_short(text, words, MAX_SENTENCE)
+
     def render_action(entry: Entry) -> list[Element]:
-        action = truncate_words(collapse_lines(entry.summary.action), words)
         number = render_numbers((entry.number,), {entry.number: entry.pull.url})
-        return [*make_prose(action, {}, 200), make_text(" ("), *number, make_text(")")]
+        action = make_prose(shorten(entry.summary.action), {}, MAX_SENTENCE)
+        return [*action, make_text(" ("), *number, make_text(")")] if action else []
 
     def render_story(story: Story) -> list[Element]:
         """Return the newest part with what it does, and the numbers of the earlier ones."""
         urls = {pull.number: pull.url for pull in story.pulls[:-1]}
         entry = page.entries.get(story.latest.number)
-        headline = truncate_words(collapse_lines(entry.summary.headline), words) if entry else ""
+        headline = shorten(entry.summary.headline) if entry else ""
         return [
             *render_reference(story.latest),
-            *([make_text(": "), *make_prose(headline, {}, 160)] if headline else []),
+            *([make_text(": "), *make_prose(headline, {}, MAX_SENTENCE)] if headline else []),
             make_text(", after "),
             *render_numbers([*urls], urls),
         ]
@@ -294,7 +307,7 @@ def _render_parts(
     yield from _render_list("Not summarized yet", unknown, titles, render_title, "title", "titles")
     areas = Counter(entry.area for story in singles if (entry := page.entries.get(story.latest.number)))
     if areas:
-        counts = ", ".join(f"{collapse_lines(area)} {count}" for area, count in areas.most_common(words))
+        counts = ", ".join(f"{collapse_lines(area)} {count}" for area, count in areas.most_common(_MAX_AREAS))
         yield make_block(make_section([make_text("The rest by area: ", bold=True), make_text(counts)]))
 
 
@@ -306,11 +319,12 @@ def _render_list(
     singular: str = "",
     many: str = "",
 ) -> Iterator[Block]:
-    """Yield the list of the first things, if there are any; the others are counted where they have a name."""
-    lines = [render(each) for each in things[:most]]
-    if lines and singular and len(things) > most:
-        rest = format_count(len(things) - most, f"more {singular}", f"more {many}")
-        lines.append([make_text(f"and {rest}")])
+    """Yield the list of the first things that have a line; the others are counted where they have a name."""
+    lines = list(islice(filter(None, map(render, things)), most))
+    if (left := len(things) - len(lines)) and most and singular:
+        more = "more " if lines else ""
+        rest = format_count(left, f"{more}{singular}", f"{more}{many}")
+        lines.append([make_text(f"and {rest}" if lines else f"{rest}, too long for a line")])
     if lines:
         yield make_list(title, lines)
 

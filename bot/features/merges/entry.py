@@ -90,17 +90,8 @@ class Entry:
         return self.review.ranked_findings if self.review else ()
 
     def close_findings(self, outcomes: Iterable[MergeOutcome]) -> Entry:
-        """Return the entry with each finding closed that one of the outcomes repairs, as far as they stand.
-
-        A revert of all closes all. A repair closes what rests on a file that it changes, or whose files are not
-        known.
-        """
-        ends = [each for each in outcomes if each.stands and each.pull.number == self.number]
-        ends = [each for each in ends if each.kind is not OutcomeKind.PARTLY]
-        if self.review is None or not ends:
-            return self
-        closed = (_close_finding(finding, ends) for finding in self.review.findings)
-        return replace(self, review=replace(self.review, findings=tuple(closed)))
+        """Return the entry with each finding closed that one of the outcomes repairs: see the function."""
+        return replace(self, review=close_findings(self.number, self.review, outcomes))
 
     @property
     def strongest_finding(self) -> BugFinding | None:
@@ -117,6 +108,19 @@ class Entry:
     def is_revert(self) -> bool:
         """Whether the pull request says that it reverts another, by its assessment."""
         return not self.risk.may_be_listed
+
+
+def close_findings(number: int, review: BugReview | None, outcomes: Iterable[MergeOutcome]) -> BugReview | None:
+    """Return the review of a merge with each finding closed that one of the outcomes repairs, if they stand.
+
+    A revert of all closes all. A repair closes what rests on a file that it changes, or whose files are not
+    known.
+    """
+    ends = [each for each in outcomes if each.stands and each.pull.number == number]
+    ends = [each for each in ends if each.kind is not OutcomeKind.PARTLY]
+    if review is None or not ends:
+        return review
+    return replace(review, findings=tuple(_close_finding(finding, ends) for finding in review.findings))
 
 
 def _close_finding(finding: BugFinding, ends: Iterable[MergeOutcome]) -> BugFinding:

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from bot.app import App
 from bot.dates import Span, get_today, parse_span
 from bot.errors import StoreUnavailable
-from bot.features.merges.entry import Entry
+from bot.features.merges.entry import Entry, close_findings
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import (
     DEFAULT_RISKS,
@@ -26,7 +26,7 @@ from bot.features.merges.requests import (
     SubjectKind,
     SummaryRequest,
 )
-from bot.features.merges.review import BugReview, rank_reviewed, select_riskiest
+from bot.features.merges.review import BugReview, ReviewVerdict, rank_reviewed, select_riskiest
 from bot.features.merges.risk import Risk
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, combine_lists, list_days
 from bot.features.reviews.service import get_review
@@ -81,6 +81,10 @@ class RatedPull:
     risk: Risk
     review: BugReview | None = None
 
+    @property
+    def has_confirmed_bug(self) -> bool:
+        return self.review is not None and self.review.verdict is ReviewVerdict.CONFIRMED
+
 
 def build_list(app: App, request: RisksRequest) -> RiskList:
     """Build the list. Merges of the week after the days count if they revert something.
@@ -105,6 +109,9 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     loaded = _run_parallel(app, lambda pull: load_files(app, pull).remove_patches(), candidates)
     risks = context.assess_pulls(loaded, loaded, app.paths.get_path_classes(repository))
     reviews = _run_parallel(app, lambda pull: get_review(app, pull), loaded)
+    files = {pull.number: pull for pull in loaded}
+    ends = [replace(pair, by=files.get(pair.by.number, pair.by)) for pair in standing]
+    reviews = [close_findings(pull.number, review, ends) for pull, review in zip(loaded, reviews, strict=True)]
     rated = list(map(RatedPull, loaded, risks, reviews))
     matching = [each for each in rated if request.filters.is_match(each.pull)]
     touched = app.read_touches(request.profile, [each.pull for each in matching])
@@ -120,8 +127,9 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     numbers, reverted = {each.pull.number for each in matching}, {pair.pull.number for pair in standing}
     paired = {pair.by.number for pair in context.outcomes}
     is_reduced = is_list_reduced(app, repository)
-    judged = (each for each in matching if each.pull.number not in reverted and not each.pull.other_branch)
-    ranked = rank_reviewed(judged)
+    # what a repair leaves open is listed, as in a digest
+    standing_bugs = (each for each in matching if each.pull.number not in reverted or each.has_confirmed_bug)
+    ranked = rank_reviewed(each for each in standing_bugs if not each.pull.other_branch)
     above = select_riskiest(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
     # a request for a number of entries gets that many, because all of them are ranked
     listed = {each.pull.number for each in above}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,7 +9,7 @@ from bot.dates import Span
 from bot.features.digest.since import SincePage, build_stories, render_since
 from bot.features.merges.outcomes import RevertIndex
 from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
-from tests.helpers.builders import DAY, NOON, pull
+from tests.helpers.builders import DAY, NOON, entry, pull, summary
 from tests.helpers.world import as_read
 
 SPAN = Span(DAY.date - timedelta(days=20), DAY.date, DAY.zone)
@@ -40,6 +41,19 @@ def test_what_was_reverted_is_counted_alone() -> None:
     text = read("Router moves", 'Revert "Router moves" (#1)')
     assert "1 merge and what reverted it left out" in text
     assert "#1" not in text
+
+
+def test_actions_and_headlines_are_whole_or_left_out() -> None:
+    """What was cut, or is longer than a line, is counted."""
+    actions = ("You must set `a`.", f"You must {'very ' * 60}wait.", "You should wait and…")
+    made = [entry(at, entry_summary=summary(action=text)) for at, text in enumerate(actions, 1)]
+    shown = replace(page("Count once", "Count twice", "Count on"), entries={each.number: each for each in made})
+    text = as_read(render_since(shown).build_payload())
+    assert "You must set a. (#1)" in text
+    assert "and 2 more actions" in text
+    assert "…" not in text
+    late = replace(shown, entries={each.number: each for each in made[1:]})
+    assert "2 actions, too long for a line" in as_read(render_since(late).build_payload())
 
 
 @pytest.mark.slow

@@ -26,8 +26,8 @@ from bot.platform.pulls.models import Account, PullRequest
 from impact.history.outcomes import OutcomeKind
 from impact.repository import Repository
 from tests.emulators.claude.server import ClaudeEmulator, summary_answer
-from tests.helpers.apps import make_reading_app
-from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pull
+from tests.helpers.apps import NO_NEARBY, make_reading_app
+from tests.helpers.builders import DAY, FOUND_QUOTE, NOON, REPOSITORY, changed_file, finding, pull
 from tests.helpers.doubles import KnownPulls, MemoryStore, ScriptedModel, Summaries
 from tests.platform.slack.accepted import read_post
 
@@ -161,6 +161,32 @@ def test_another_repository_is_not_looked_at() -> None:
     assert build(make_merge(1, repository=Repository("octo", "other"))).merged == 0
 
 
+@pytest.mark.parametrize(
+    ("title", "path", "listed"),
+    [
+        ("Repair #1: count once", "engine/core.py", []),
+        ("Repair #1: count once", "engine/other.py", [1]),
+        ('Revert "Change number 1" (#1)', "engine/other.py", []),
+    ],
+)
+def test_a_bug_is_closed_by_what_repairs_or_reverts_it(title: str, path: str, listed: list[int]) -> None:
+    """The repair of another file than that of its line leaves it open."""
+    review = BugReview((finding(evidence=FOUND_QUOTE),))
+    merges = (
+        make_merge(1),
+        make_merge(2, days=0.1, title=title, body="Fixes a bug of #1.", files=(changed_file(path, 5, 1),)),
+    )
+    sources = SimpleNamespace(
+        source_versions=None,
+        source_search=None,
+        stands_in="",
+        get_written_review=lambda pull: review if pull.number == 1 else None,
+    )
+    risk_list = ask(KnownPulls(merges), RisksRequest(REPOSITORY, span()), sources=sources)
+    assert [number for number in list_numbers(risk_list) if number == 1] == listed
+    assert [pair.pull.number for pair in risk_list.taken_back] == [1]
+
+
 def test_existing_reviews_move_the_list_and_are_shown() -> None:
     confirmed, nothing = BugReview((finding(),)), BugReview(refuted=2)
     reviews = {1: confirmed, 3: nothing}
@@ -195,7 +221,9 @@ def test_what_was_recorded_gives_files_and_the_list_of_the_day_the_whole_descrip
     whole = make_merge(2, 0.1, title="Fix it", body=f"{'Long. ' * 300} Fixes a regression introduced by #1.")
     pulls = KnownPulls((make_merge(1), whole))
     recorded = (make_merge(1, body="Short."), replace(whole, body="Long."))
-    timeline = SimpleNamespace(read_merges_or_none=lambda *_: recorded, index_pulls=RevertIndex)
+    timeline = SimpleNamespace(
+        read_merges_or_none=lambda *_: recorded, index_pulls=RevertIndex, load_nearby=lambda _: NO_NEARBY
+    )
     risk_list = ask(pulls, RisksRequest(REPOSITORY, span()), model=model, timeline=timeline)
     assert pairs(risk_list) == [(1, 2, True)]
     assert ["Long. Long. Long. " in prompt.user for prompt in model.prompts] == [True]

@@ -29,7 +29,7 @@ from bot.platform.store.merge_records import HistoryStore
 from impact.repository import Repository
 from tests.emulators.claude.server import summary_answer
 from tests.features.questions.archives import ABOUT_DAY, REPOSITORIES, call_tool, open_session
-from tests.helpers.apps import make_digest_app, make_reading_app
+from tests.helpers.apps import NO_NEARBY, make_digest_app, make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.doubles import KnownPulls, MemoryStore, ScriptedModel, Summaries
 
@@ -49,7 +49,9 @@ def make_subject(pulls: KnownPulls, model: Model | None = None, **parts: Any) ->
     def rate(of: PullRequest) -> Risk:
         return assess_pull_request(of, SETTINGS.get_path_classes(of.repository))
 
-    timeline = SimpleNamespace(assess_risk=rate, read_merges_or_none=lambda *_: ())
+    timeline = SimpleNamespace(
+        assess_risk=rate, read_merges_or_none=lambda *_: (), load_nearby=lambda _: NO_NEARBY
+    )
     own = {"paths": SETTINGS, "timeline": timeline, "get_today": lambda: DAY, **parts}
     return make_reading_app(pulls, model or Summaries(), **own)
 
