@@ -65,10 +65,10 @@ def add_condition(claim: str, condition: str) -> str:
     A claim that was cut, or of several sentences, has it in front.
     """
     condition = condition.strip().rstrip(" .;,")
-    said, words = (
+    present, words = (
         {word.strip(_MARKS_OF_WORDS) for word in text.casefold().split()} for text in (claim, condition)
     )
-    if not claim or words - _LINKING_WORDS <= said:
+    if not claim or words - _LINKING_WORDS <= present:
         return claim
     if claim.endswith("…") or _SENTENCE_END.search(claim):
         return f"{condition[0].upper()}{condition[1:]}: {claim}"

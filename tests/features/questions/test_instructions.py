@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from bot.features.questions.answers import ANSWER_VERSION
+from bot.features.questions.answers import ANSWER_LIMITS, ANSWER_VERSION
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import Citation
 from bot.features.questions.tools import build_tools
@@ -18,6 +18,10 @@ def test_they_name_tools_that_exist() -> None:
     names = {each["name"] for each in define_tools(build_tools(shelf().toolbox()))}
     named = set(re.findall(r"\b(?:read_\w+|find_\w+|taken_back|list_\w+)", TEXT))
     assert {"read_file", "find_uses", "taken_back", "read_discussion"} <= named <= names
+
+
+def test_rounds_and_calls_are_those_of_the_limits() -> None:
+    assert f"You have {ANSWER_LIMITS.rounds} rounds at most, of up to {ANSWER_LIMITS.calls} calls each" in TEXT
 
 
 @pytest.mark.parametrize(
