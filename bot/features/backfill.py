@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -37,6 +37,9 @@ _BATCH_SIZE = 50
 # after so many in a row, the key is refused or the service is away, and a thousand more calls would fail too
 _MAX_FAILURES = 5
 _MAX_ATTEMPTS = 5
+# days that are recorded before a day is read: a summary names the merges of 48 hours before, and those around a
+# date (UTC) are kept for all that were merged on it
+_NEAR_DAYS = 3
 # if the refusal names no time, GitHub asks for at least a minute, and for longer each time
 # (docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api)
 _LIMIT_WAIT = wait_exponential(multiplier=60)
@@ -91,13 +94,25 @@ class BackfillOutcome:
         return f"{self.day.date}: {self.failure_reason or format_count(self.pulls, 'pull request')}"
 
 
+@dataclass(frozen=True, slots=True)
+class _RecordedDay:
+    """The merges of a day, recorded with their files but without patches. One that is gone has no files."""
+
+    pulls: tuple[PullRequest, ...]
+    caveat: str
+
+
 @dataclass(slots=True)
 class _Run:
-    """One backfill in several threads. Without ``limit`` no model is asked; ``say`` hears why it pauses."""
+    """One backfill in several threads. Without ``limit`` no model is asked; ``say`` hears why it pauses.
+
+    ``recorded`` are the days that are recorded and not read yet, or the error that GitHub gave.
+    """
 
     app: App
     limit: CostLimit | None
     say: Callable[[str], None]
+    recorded: dict[LocalDay, _RecordedDay | PrdigestError] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -119,18 +134,23 @@ def fill_days(
     over = get_yesterday(app.now(), span.zone).date
     if span.last > over:
         raise UsageError(f"{span.last} is not over in {span.zone}: choose days up to {over}.")
-    run = _Run(app, limit if app.sources.has_model else None, say)
-    return (_fill_once(run, repository, day) for day in reversed(span.days))
+    run, days = _Run(app, limit if app.sources.has_model else None, say), span.days[::-1]
+    return (_fill_once(run, repository, days[at : at + 1 + _NEAR_DAYS]) for at in range(len(days)))
 
 
-def _fill_once(run: _Run, repository: Repository, day: LocalDay) -> BackfillOutcome:
+def _fill_once(run: _Run, repository: Repository, days: Sequence[LocalDay]) -> BackfillOutcome:
+    """Fill the first of some days; those before it are only recorded, so that its summaries know of them."""
+    day = days[0]
     # GitHub ignores the case of names, and people type them in any
     key = (str(repository).lower(), day.zone)
     earlier = run.app.tables.get_field(FILLED_DAYS, str(day.date), *key)
     if earlier and earlier.is_complete_for(run.model, run.app.now()):
         return BackfillOutcome(day, was_filled=True)
+    for near in days if run.limit else days[:1]:
+        if near not in run.recorded:
+            run.recorded[near] = _record_day(run, repository, near)
     try:
-        count, missing, filled = _read_day(run, repository, day)
+        count, missing, filled = _read_day(run, run.recorded.pop(day))
     except (GitHubUnavailable, PullRequestNotFound) as error:
         return BackfillOutcome(day, failure_reason=str(error).rstrip("."))
     if filled:
@@ -142,45 +162,60 @@ def _fill_once(run: _Run, repository: Repository, day: LocalDay) -> BackfillOutc
     return BackfillOutcome(day, count, failure_reason=missing)
 
 
-def _read_day(run: _Run, repository: Repository, day: LocalDay) -> tuple[int, str, FilledDay | None]:
-    app = run.app
-    merged = _run_with_retries(run, lambda: app.pulls.list_merged(repository, day))
-    read: list[tuple[PullRequest, bool]] = []
-    for first in range(0, len(merged.pulls), _BATCH_SIZE):
-        some = merged.pulls[first : first + _BATCH_SIZE]
-        read += _run_with_retries(run, lambda pulls=some: _read_batch(run, pulls))  # type: ignore[misc]
-    app.merge_history.record_merges(pull for pull, _ in read)
-    unread = _format_numbers("not readable", (pull for pull, _ in read if pull.files is None))
-    unsummarised = _format_numbers(
-        "without a summary", (pull for pull, is_summarised in read if not is_summarised)
-    )
-    missing = "; ".join(part for part in (merged.caveat, unread, unsummarised) if part)
-    is_filled = not merged.caveat and not unread
-    return len(read), missing, FilledDay(app.now(), "" if unsummarised else run.model) if is_filled else None
+def _record_day(run: _Run, repository: Repository, day: LocalDay) -> _RecordedDay | PrdigestError:
+    """Record the merges of a day, or return why GitHub gave none: that is the failure of this day alone."""
+    pulls: list[PullRequest] = []
+    try:
+        merged = _run_with_retries(run, lambda: run.app.pulls.list_merged(repository, day))
+        for some in _split_batches(merged.pulls):
+            pulls += _run_with_retries(run, lambda some=some: _run_batch(run, _load_files, some))  # type: ignore[misc]
+    except (GitHubUnavailable, PullRequestNotFound) as error:
+        return error
+    run.app.merge_history.record_merges(pulls)
+    return _RecordedDay(tuple(pulls), merged.caveat)
 
 
-def _read_batch(run: _Run, pulls: Sequence[PullRequest]) -> list[tuple[PullRequest, bool]]:
-    """Return pull requests without patches, and whether their summary is there. One that is gone has no files."""
+def _read_day(run: _Run, day: _RecordedDay | PrdigestError) -> tuple[int, str, FilledDay | None]:
+    """Return the number of merges, what is missing, and how it is filled. Raises the error of the day."""
+    if isinstance(day, PrdigestError):
+        raise day
+    unsummarised: list[PullRequest] = []
+    for some in _split_batches(day.pulls) if run.limit else ():
+        done = _run_with_retries(run, lambda some=some: _run_batch(run, _ensure_summary, some))  # type: ignore[misc]
+        unsummarised += [pull for pull, is_summarised in zip(some, done, strict=True) if not is_summarised]
+    unread = _format_numbers("not readable", (pull for pull in day.pulls if pull.files is None))
+    missing = "; ".join(filter(None, (day.caveat, unread, _format_numbers("without a summary", unsummarised))))
+    filled = FilledDay(run.app.now(), "" if unsummarised else run.model)
+    return len(day.pulls), missing, None if day.caveat or unread else filled
+
+
+def _split_batches(pulls: Sequence[PullRequest]) -> Iterator[Sequence[PullRequest]]:
+    return (pulls[first : first + _BATCH_SIZE] for first in range(0, len(pulls), _BATCH_SIZE))
+
+
+def _run_batch(run: _Run, work: Callable[[_Run, PullRequest], T], pulls: Sequence[PullRequest]) -> list[T]:
     workers = min(run.app.settings.prdigest_concurrency, _MAX_PARALLEL_READS)
     with DeadlineExecutor(workers, "backfill") as crew:
-        futures = [crew.submit(_read_pull_request, run, pull) for pull in pulls]
+        futures = [crew.submit(work, run, pull) for pull in pulls]
         # the first failure ends the batch, whatever its position: further calls would be refused as well
         for _ in iterate_results(futures):
             pass
         return [future.result() for future in futures]
 
 
-def _read_pull_request(run: _Run, pull: PullRequest) -> tuple[PullRequest, bool]:
+def _load_files(run: _Run, pull: PullRequest) -> PullRequest:
+    """Return a pull request with its files. One that is gone has none."""
     try:
-        loaded = run.app.pulls.load_files(pull)
+        # the patches of a large day need not stay in memory until it is read: the cache of files has them
+        return run.app.pulls.load_files(pull).remove_patches()
     except PullRequestNotFound:
-        return pull, True
-    is_summarised = run.limit is None or _ensure_summary(run, loaded, run.limit)
-    # the patches of a large day need not stay in memory until its end
-    return loaded.remove_patches(), is_summarised
+        return pull
 
 
-def _ensure_summary(run: _Run, pull: PullRequest, limit: CostLimit) -> bool:
+def _ensure_summary(run: _Run, pull: PullRequest) -> bool:
+    limit = run.limit
+    if limit is None or pull.files is None:
+        return True
     if not limit.spent < limit.maximum:
         raise BackfillAborted(
             f"The limit of ${limit.maximum:.2f} is reached: run the command again to continue, or with --facts."
@@ -190,7 +225,8 @@ def _ensure_summary(run: _Run, pull: PullRequest, limit: CostLimit) -> bool:
             f"The model gave no summary {len(run.failures)} times in a row ({run.failures[-1]}): "
             "run the command again later, or with --facts."
         )
-    read = run.app.refresh_summary(pull)
+    # from the cache; what GitHub refuses here is tried again
+    read = run.app.refresh_summary(run.app.pulls.load_files(replace(pull, files=None)))
     # a pull request that can't be read is not a failure of the model
     failure = "" if read.summary.is_unread else describe_fallback(read.summary.fallback)
     settings = run.app.settings
