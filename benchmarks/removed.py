@@ -67,7 +67,9 @@ def _draw_merges(trees: CloneTrees, options: argparse.Namespace) -> list[CloneMe
     # more than are needed: some commits are no merge
     draw = random.Random(options.seed)  # noqa: S311  the same ones each time
     chosen = draw.sample(line[1:], min(2 * options.merges, len(line) - 1))
-    merges = read_upstream(trees, trees.list_line(), [commit.sha for commit in chosen]).merges
+    hashes = {commit.sha for commit in chosen}
+    upstream = read_upstream(trees, [commit for commit in line if commit.sha in hashes])
+    merges = {merge.commit.sha: merge for merge in upstream.merges}
     return [merges[commit.sha] for commit in chosen if commit.sha in merges][: options.merges]
 
 

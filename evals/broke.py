@@ -13,7 +13,7 @@ import click
 
 from bot.features.profiles.view import align_columns
 from bot.platform.git.reading import open_clone_trees
-from impact.clones.clone_range import read_contracts
+from impact.clones.clone_contracts import read_contracts
 from impact.git.clone_trees import CloneTrees
 from impact.source.models import LineCommit
 from impact.text.strings import truncate_text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import IO
@@ -32,15 +33,12 @@ from bot.features.touches import terminal
 from bot.features.touches.upgrade_view import render_upgrade
 from bot.platform.git.reading import open_clone_trees
 from bot.settings import load_settings
-from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED
-from impact.clones.clone_contracts import read_clone_contracts
-from impact.clones.clone_range import HEAD, read_clone_range, select_line
-from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
-from impact.clones.commit_judge import name_clone
-from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from impact.clones.clone_contracts import read_clone_contracts, read_clone_range
+from impact.clones.evaluation import ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.line_checks import check_line
-from impact.clones.tree_scan import read_modules
+from impact.clones.tree_scan import DownstreamTree, name_clone
+from impact.clones.upstream_line import HEAD, select_line
+from impact.clones.upstream_reader import UpstreamReader
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.documents import describe_evaluation, describe_plan, describe_rows, describe_suspects
@@ -56,8 +54,6 @@ from impact.text.strings import quote_input
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import RelevanceFilter, build_report
 from impact.touches.breakage.traceback_names import MAX_TEXT, parse_trace
-from impact.touches.profile_index import ProfileIndex
-from impact.touches.upgrade import build_upgrade_plan
 
 _AUTO, _WEEKS = "auto", "weeks"
 # checks at the same time, with 230 MB each
@@ -239,20 +235,15 @@ def upgrade_command(
     # what is kept here has no cycles, and to look for them takes a fifth of the time
     with open_clone_trees(upstream, branch) as trees, pause_collector():
         # before the merges, whose reading takes minutes
-        profile = _load_profile(trees, CloneUpgradeReader(trees).find_base(start), profile_text, at, packages)
+        profile = _load_profile(trees, UpstreamReader(trees).find_base(start), profile_text, at, packages)
         with show_progress_bar("merge", "Merges") as show:
             repository = Repository.parse(repo) if repo else None
             kept = find_kept_readings(os.environ)
-            reader = CloneUpgradeReader(trees, repository, show, kept)
+            reader = UpstreamReader(trees, repository, show, kept)
             way = reader.read_range(start, end)
-        checked = NOT_CHECKED if has_checker else LEFT_OUT
-        if has_checker and Path(profile_text).is_dir():
-            with open_clone_trees(Path(profile_text)) as team:
-                files = read_modules(team, profile.commit)
-                checked = check_line(
-                    trees, files, profile.packages, way.commits, way.contracts, {}, kept, processes=_CHECKS
-                )
-        plan = build_upgrade_plan(way, ProfileIndex(profile), checked)
+        path = Path(profile_text)
+        with open_clone_trees(path) if path.is_dir() else nullcontext() as team:
+            plan = reader.plan(way, profile, team, has_checker=has_checker, processes=_CHECKS)
     text = (
         f"{terminal.format_json(describe_plan(plan))}\n" if for_scripts else render_upgrade(plan, way.url, start)
     )
@@ -271,12 +262,12 @@ def _load_profile(
     """
     path = Path(text)
     with show_progress_bar("file", "Files") as show:
-        reader = CloneUpgradeReader(upstream, None, show, find_kept_readings(os.environ))
+        reader = UpstreamReader(upstream, None, show, find_kept_readings(os.environ))
         if path.is_dir():
             with open_clone_trees(path) as trees:
                 tree = DownstreamTree(trees, name_clone(trees, path), get_current_time(), at, packages)
                 return reader.scan(tree, base)
-        return reader.link_profile(_read_profile(path, text, at), base)
+        return reader.tree.link(_read_profile(path, text, at), base)
 
 
 def _read_profile(path: Path, text: str, at: str) -> Profile:
@@ -369,7 +360,6 @@ def evaluate_command(
     dates = EvaluationWindow.parse(since, until)
     check_writable(out)
     repository = Repository.parse(repo) if repo else None
-    clones = ReplayClones(upstream, downstream, open_clone_trees, upstream_branch, downstream_branch, repository)
     pins = () if windows in (_AUTO, _WEEKS) else tuple(parse_windows(read_text(Path(windows))))
     options = ReplayOptions(
         dates,
@@ -380,9 +370,14 @@ def evaluate_command(
         processes,
         has_checker,
         find_kept_readings(os.environ),
+        repository,
     )
-    with show_progress_bar("merge", "Merges") as show:
-        evaluation = evaluate_touches(clones, options, show)
+    with (
+        open_clone_trees(upstream, upstream_branch) as theirs,
+        open_clone_trees(downstream, downstream_branch) as ours,
+        show_progress_bar("merge", "Merges") as show,
+    ):
+        evaluation = evaluate_touches(theirs, ours, options, show)
     if out:
         write_text(out, terminal.format_touch_cases(evaluation))
     if for_scripts:

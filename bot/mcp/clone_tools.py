@@ -18,9 +18,9 @@ from bot.mcp.declaration import ItemList, agent_tool
 from bot.platform import deadlines
 from bot.platform.git.reading import open_clone_trees
 from bot.text import format_count
-from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
-from impact.clones.commit_judge import CommitJudge, JudgedRange, explain_uses, select_uses
 from impact.clones.kept_readings import find_kept_readings
+from impact.clones.tree_scan import DownstreamTree, explain_uses, select_uses
+from impact.clones.upstream_reader import JudgedRange, UpstreamReader
 from impact.documents import CommitRow, GuideRow, UseRow, list_commit_rows, list_guide_rows, list_use_rows
 from impact.profile.models import UseKind
 from impact.text.strings import quote_input
@@ -53,8 +53,8 @@ Kind: TypeAlias = Literal[tuple(kind.name.lower() for kind in UseKind)]  # type:
 @contextmanager
 def _open_clones(
     session: ReadingSession, upstream: str, downstream: str, at: str
-) -> Iterator[tuple[CommitJudge, DownstreamTree]]:
-    """Yield a judge of the one clone and the tree of the other. Raises UsageError, TimeLimitExceeded."""
+) -> Iterator[tuple[UpstreamReader, DownstreamTree]]:
+    """Yield a reader of the one clone and the tree of the other. Raises UsageError, TimeLimitExceeded."""
     folders = {folder.name.removesuffix(".git"): folder for folder in session.app.settings.prdigest_mcp_clones}
     first, *others = folders
     ours = downstream or (others[0] if len(others) == 1 else "")
@@ -76,15 +76,16 @@ def _open_clones(
     try:
         with ExitStack() as stack:
             trees = [stack.enter_context(open_clone_trees(folders[name])) for name in (upstream or first, ours)]
-            now, until = session.app.now().astimezone(UTC), deadlines.get_limit().end - _RESERVED
-            reader = CloneUpgradeReader(trees[0], None, check_time, kept)
-            yield CommitJudge(reader, trees[1], until), DownstreamTree(trees[1], ours, now, at)
+            now = session.app.now().astimezone(UTC)
+            reader = UpstreamReader(trees[0], None, check_time, kept)
+            yield reader, DownstreamTree(trees[1], ours, now, at)
     finally:
         _ONE_AT_A_TIME.release()
 
 
-def _judge(judge: CommitJudge, tree: DownstreamTree, names: Sequence[str], base: str) -> JudgedRange:
-    return judge.judge(judge.select_commits(names, MAX_COMMITS), partial(judge.reader.scan, tree), base)
+def _judge(reader: UpstreamReader, tree: DownstreamTree, names: Sequence[str], base: str) -> JudgedRange:
+    line, until = reader.select_commits(names, MAX_COMMITS), deadlines.get_limit().end - _RESERVED
+    return reader.judge(line, partial(reader.scan, tree), base, tree.trees, until)
 
 
 @agent_tool(
@@ -113,8 +114,8 @@ def judge_commits(
 ) -> ItemList:
     if bool(commits) == bool(range):
         raise UsageError("Pass either commits or a range, such as 97f2f160fd..c9461e05a4.")
-    with _open_clones(session, upstream, downstream, at) as (judge, tree):
-        judged = _judge(judge, tree, commits or (range,), base)
+    with _open_clones(session, upstream, downstream, at) as (reader, tree):
+        judged = _judge(reader, tree, commits or (range,), base)
         reasons = explain_uses(tree.trees, judged.profile.commit, judged.uses)
     profile = judged.profile
     rows = list_commit_rows(judged.commits, reasons, _MAX_SHOWN)
@@ -143,8 +144,8 @@ def guide_commit(
     downstream: Clone = "",
     upstream: Clone = "",
 ) -> ItemList:
-    with _open_clones(session, upstream, downstream, at) as (judge, tree):
-        judged = _judge(judge, tree, (commit,), base)
+    with _open_clones(session, upstream, downstream, at) as (reader, tree):
+        judged = _judge(reader, tree, (commit,), base)
         reasons = explain_uses(tree.trees, judged.profile.commit, judged.uses)
     guides = list_guide_rows(judged.commits, judged.profile, judged.messages, reasons)
     return ItemList(f"how to adapt {judged.profile.name} to {commit[:10]}. {judged.judges}", guides)
@@ -167,8 +168,8 @@ def list_uses(
     downstream: Clone = "",
     upstream: Clone = "",
 ) -> ItemList:
-    with _open_clones(session, upstream, downstream, at) as (judge, tree):
-        profile = judge.reader.scan(tree, judge.reader.find_base(base))
+    with _open_clones(session, upstream, downstream, at) as (reader, tree):
+        profile = reader.scan(tree, reader.find_base(base))
         uses = select_uses(profile, [UseKind[kind.upper()] for kind in kinds], name)
         reasons = explain_uses(tree.trees, profile.commit, uses.ignore_coverage())
     about = f"the uses of upstream in {profile.name} at {profile.commit[:10]}"

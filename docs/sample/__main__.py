@@ -69,8 +69,8 @@ def _list_merges(trees: CloneTrees) -> list[CloneMerge]:
     """Return the merges of the sample day, oldest first."""
     day = load_sample_day()
     hashes = {pull.merge_commit_sha for pull in day.pulls}
-    upstream = read_upstream(trees, trees.list_line(), hashes, Repository.parse(day.repository))
-    return list(upstream.merges.values())
+    line = [commit for commit in trees.list_line() if commit.sha in hashes]
+    return read_upstream(trees, line, Repository.parse(day.repository)).merges
 
 
 def _build_profile(trees: CloneTrees, first: CloneMerge) -> Profile:

@@ -92,10 +92,8 @@ class _TextReader:
 
 
 def _read_merges(trees: CloneTrees, since: str, until: str) -> list[CloneMerge]:
-    line = trees.list_line()
     window = EvaluationWindow(parse_date(since), parse_date(until))
-    hashes = [commit.sha for commit in select_dates(line, window)]
-    return list(read_upstream(trees, line, hashes).merges.values())
+    return read_upstream(trees, select_dates(trees.list_line(), window)).merges
 
 
 def _score(

@@ -5,32 +5,35 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import IO, Any, TypeVar
 
 import click
 
 from impact import documents
-from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED
-from impact.clones.clone_contracts import read_clone_contracts
-from impact.clones.clone_range import HEAD, read_clone_range, select_line
-from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
-from impact.clones.commit_judge import CommitJudge, explain_uses, name_clone, select_uses
-from impact.clones.evaluation import ReplayClones, ReplayOptions, evaluate_touches
+from impact.clones.clone_contracts import read_clone_contracts, read_clone_range
+from impact.clones.evaluation import ReplayOptions, evaluate_touches
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.line_checks import check_line
-from impact.clones.tree_scan import ignore_progress, read_modules, scan_tree
-from impact.clones.upstream_line import select_dates
+from impact.clones.tree_scan import (
+    DownstreamTree,
+    explain_uses,
+    ignore_progress,
+    name_clone,
+    scan_tree,
+    select_uses,
+)
+from impact.clones.upstream_line import HEAD, select_dates, select_line
+from impact.clones.upstream_reader import UpstreamReader
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.errors import ImpactError, UsageError
 from impact.evaluation.adaptations import parse_truth
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone_trees import open_clone_trees
+from impact.git.clone_trees import CloneTrees, open_clone_trees
 from impact.git.working_tree import read_text, read_working_tree
 from impact.profile.manual import parse_manual
 from impact.profile.models import Profile, Use, UseKind, dump_profile, parse_profile
@@ -39,8 +42,6 @@ from impact.text.strings import escape_invisible
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import RelevanceFilter, build_report
 from impact.touches.breakage.traceback_names import parse_trace
-from impact.touches.profile_index import ProfileIndex
-from impact.touches.upgrade import build_upgrade_plan
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -147,7 +148,7 @@ def print_scan(
     """
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream)) if upstream else None
-        chosen = packages or (CloneUpgradeReader(trees).detect_packages(HEAD) if trees else ())
+        chosen = packages or (UpstreamReader(trees).detect_packages(HEAD) if trees else ())
         if not chosen:
             raise UsageError("No package of upstream: pass --package or --upstream.")
         rules = parse_manual(read_text(manual)) if manual else None
@@ -170,18 +171,18 @@ def print_scan(
 @_branch
 @_checker
 @click.argument("commits", nargs=-1)
-def print_touches(since: str, until: str, base: str, commits: tuple[str, ...], **sides: Any) -> None:
+def print_touches(since: str, until: str, base: str, commits: tuple[str, ...], **options: Any) -> None:
     """Print what each of some commits of upstream does to a profile, and where: also of those that do nothing.
 
     COMMITS are hashes, or a range BASE..TARGET without BASE.
     """
     if bool(since and until) == bool(commits):
         raise UsageError("Pass either commits or --since and --until.")
-    with _open_sides(**sides) as (judge, load, explain):
-        dates = None if commits else EvaluationWindow.parse(since, until)
-        line = select_dates(judge.reader.trees.list_line(), dates) if dates else judge.select_commits(commits)
-        judged = judge.judge(line, load, base)
-        reasons = explain(judged.profile.commit, judged.uses)
+    with _open_sides(**options) as sides:
+        reader, dates = sides.reader, None if commits else EvaluationWindow.parse(since, until)
+        line = select_dates(reader.trees.list_line(), dates) if dates else reader.select_commits(commits)
+        judged = reader.judge(line, sides.load, base, sides.team)
+        reasons = sides.explain(judged.profile.commit, judged.uses)
     _print(documents.describe_commits(judged.commits, judged.profile, judged.base, reasons, judged.judges))
 
 
@@ -193,15 +194,15 @@ def print_touches(since: str, until: str, base: str, commits: tuple[str, ...], *
 @_branch
 @_checker
 @click.argument("commit")
-def print_guide(commit: str, base: str, **sides: Any) -> None:
+def print_guide(commit: str, base: str, **options: Any) -> None:
     """Print what it takes to adapt a profile's tree to one commit of upstream.
 
     What changed, the lines that use it, how upstream changed its own callers, what its description says on that,
     and tests on both sides.
     """
-    with _open_sides(**sides) as (judge, load, explain):
-        judged = judge.judge(judge.select_commits([commit]), load, base)
-        reasons = explain(judged.profile.commit, judged.uses)
+    with _open_sides(**options) as sides:
+        judged = sides.reader.judge(sides.reader.select_commits([commit]), sides.load, base, sides.team)
+        reasons = sides.explain(judged.profile.commit, judged.uses)
     _print(documents.describe_guides(judged.commits, judged.profile, judged.messages, reasons))
 
 
@@ -217,12 +218,12 @@ def print_guide(commit: str, base: str, **sides: Any) -> None:
 )
 @_repo
 @_branch
-def print_uses(kinds: tuple[str, ...], name: str, base: str, **sides: Any) -> None:
+def print_uses(kinds: tuple[str, ...], name: str, base: str, **options: Any) -> None:
     """Print the lines of a tree that use upstream, by kind, and why they stand there if the tree says so."""
-    with _open_sides(**sides) as (judge, load, explain):
-        profile = load(judge.reader.find_base(base))
+    with _open_sides(**options) as sides:
+        profile = sides.load(sides.reader.find_base(base))
         uses = select_uses(profile, (UseKind[kind.upper()] for kind in kinds), name)
-        _print(documents.describe_uses(uses, profile, explain(profile.commit, uses.ignore_coverage())))
+        _print(documents.describe_uses(uses, profile, sides.explain(profile.commit, uses.ignore_coverage())))
 
 
 @main.command("broke")
@@ -234,7 +235,7 @@ def print_uses(kinds: tuple[str, ...], name: str, base: str, **sides: Any) -> No
 @click.option("--limit", type=click.IntRange(1, 50), default=5, show_default=True, help="Most suspects.")
 @click.argument("trace", type=click.File(encoding="utf-8", errors="replace"), default="-")
 def print_suspects(
-    upstream: Path, since: str, until: str, branch: str | None, limit: int, trace: IO[str], **side: Any
+    upstream: Path, since: str, until: str, branch: str | None, limit: int, trace: IO[str], **options: Any
 ) -> None:
     """Print which merge between two commits explains an error.
 
@@ -244,14 +245,10 @@ def print_suspects(
     if not text.strip():
         raise UsageError("There is no error to look for: pass a file, or pipe one in.")
     names = parse_trace(text)
-    with open_clone_trees(upstream, branch) as trees:
-        profiles = []
+    with _open_sides(upstream, branch, None, **options) as sides:
+        trees, has_profile = sides.reader.trees, sides.tree or sides.profile_file
         line = select_line(trees, since, until)
-        if line and (side["profile_file"] or side["downstream"]):
-            reader = CloneUpgradeReader(trees)
-            before = line[0].parent or line[0].sha
-            profiles = [_load_profile(reader, before, **side)]
-        kinship = Kinship(profiles)
+        kinship = Kinship([sides.load(line[0].parent or line[0].sha)] if line and has_profile else [])
         merges = read_clone_range(trees, since, until, RelevanceFilter(names, kinship), ignore_progress)
     _print(documents.describe_suspects(build_report(names, merges, since, until, limit, kinship)))
 
@@ -264,29 +261,14 @@ def print_suspects(
 @_repo
 @_branch
 @_checker
-def print_upgrade(
-    upstream: Path,
-    start: str,
-    end: str,
-    repository: Repository | None,
-    branch: str | None,
-    *,
-    has_checker: bool,
-    **side: Any,
-) -> None:
+def print_upgrade(start: str, end: str, *, has_checker: bool, **options: Any) -> None:
     """Print what the way from a pin to a later commit takes, by file of the profile."""
-    with open_clone_trees(upstream, branch) as trees:
-        kept = find_kept_readings(os.environ)
-        reader = CloneUpgradeReader(trees, repository, kept=kept)
+    with _open_sides(has_checker=has_checker, **options) as sides:
         # before the merges, whose reading takes minutes
-        profile = _load_profile(reader, reader.find_base(start), **side)
-        way = reader.read_range(start, end)
-        checked = NOT_CHECKED if has_checker else LEFT_OUT
-        if side["downstream"] and has_checker:
-            with open_clone_trees(side["downstream"]) as team:
-                files = read_modules(team, profile.commit)
-                checked = check_line(trees, files, profile.packages, way.commits, way.contracts, {}, kept)
-    _print(documents.describe_plan(build_upgrade_plan(way, ProfileIndex(profile), checked)))
+        profile = sides.load(sides.reader.find_base(start))
+        way = sides.reader.read_range(start, end)
+        plan = sides.reader.plan(way, profile, sides.team, has_checker=has_checker)
+    _print(documents.describe_plan(plan))
 
 
 @main.command("evaluate")
@@ -315,12 +297,13 @@ def print_evaluation(
     truth: Path | None,
     name: str | None,
     processes: int,
+    repository: Repository | None,
+    upstream_branch: str | None,
+    downstream_branch: str | None,
     *,
     has_checker: bool,
-    **clones: Any,
 ) -> None:
     """Replay the past of two clones, and print how well touches said what the downstream adapted to."""
-    replayed = ReplayClones(upstream, downstream, open_clone_trees, **clones)
     options = ReplayOptions(
         EvaluationWindow.parse(since, until),
         name or downstream.resolve().name,
@@ -330,8 +313,39 @@ def print_evaluation(
         processes,
         has_checker,
         find_kept_readings(os.environ),
+        repository,
     )
-    _print(documents.describe_evaluation(evaluate_touches(replayed, options, ignore_progress)))
+    with (
+        open_clone_trees(upstream, upstream_branch) as ours,
+        open_clone_trees(downstream, downstream_branch) as team,
+    ):
+        _print(documents.describe_evaluation(evaluate_touches(ours, team, options, ignore_progress)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """Upstream, and what is judged: the profile of a file, or the tree of a clone."""
+
+    reader: UpstreamReader
+    tree: DownstreamTree | None = None
+    profile_file: Path | None = None
+    at: str = ""
+    team: CloneTrees | None = None
+
+    def load(self, base: str) -> Profile:
+        """Return the profile linked to a commit of upstream, or else to what it pins. Raises UsageError."""
+        if self.tree and not self.profile_file:
+            return self.reader.scan(self.tree, base)
+        if self.tree or not self.profile_file:
+            raise UsageError("Pass either --profile with a file or --downstream with a clone.")
+        if self.at:
+            raise UsageError("--at needs --downstream: leave it out.")
+        profile = parse_profile(read_text(self.profile_file))
+        return self.reader.tree.link(profile, base) if base else profile
+
+    def explain(self, commit: str, uses: Iterable[Use]) -> dict[Use, str]:
+        """Return why uses stand there, as the tree says it: of a file, it is not here."""
+        return explain_uses(self.tree.trees, commit, uses) if self.tree else {}
 
 
 @contextmanager
@@ -345,43 +359,16 @@ def _open_sides(
     packages: tuple[str, ...],
     *,
     has_checker: bool = False,
-) -> Iterator[tuple[CommitJudge, Callable[[str], Profile], Callable[[str, Iterable[Use]], dict[Use, str]]]]:
-    """Yield a judge, and what gives the profile for a commit of upstream and why its uses stand there."""
-    kept = find_kept_readings(os.environ)
+) -> Iterator[_Sides]:
     with ExitStack() as stack:
         trees = stack.enter_context(open_clone_trees(upstream, branch))
-        ours = stack.enter_context(open_clone_trees(downstream)) if downstream and not profile_file else None
-        reader = CloneUpgradeReader(trees, repository, kept=kept)
-        judge = CommitJudge(reader, ours if has_checker else None)
-        load = partial(
-            _load_profile, reader, profile_file=profile_file, downstream=downstream, at=at, packages=packages
-        )
-        # of a file, the tree is not here
-        yield judge, load, partial(explain_uses, ours) if ours else lambda *_: {}
-
-
-def _load_profile(
-    reader: CloneUpgradeReader,
-    base: str,
-    profile_file: Path | None,
-    downstream: Path | None,
-    at: str,
-    packages: Sequence[str],
-) -> Profile:
-    """Return the profile of a file, or of a clone, linked to a commit of upstream, without one to the tree's pin.
-
-    Raises UsageError unless there is one of both.
-    """
-    if downstream and not profile_file:
-        with open_clone_trees(downstream) as trees:
-            tree = DownstreamTree(trees, name_clone(trees, downstream), datetime.now(UTC), at, packages)
-            return reader.scan(tree, base)
-    if downstream or not profile_file:
-        raise UsageError("Pass either --profile with a file or --downstream with a clone.")
-    if at:
-        raise UsageError("--at needs --downstream: leave it out.")
-    profile = parse_profile(read_text(profile_file))
-    return reader.link_profile(profile, base) if base else profile
+        reader = UpstreamReader(trees, repository, kept=find_kept_readings(os.environ))
+        if not downstream:
+            yield _Sides(reader, None, profile_file, at)
+            return
+        ours = stack.enter_context(open_clone_trees(downstream))
+        tree = DownstreamTree(ours, name_clone(ours, downstream), datetime.now(UTC), at, packages)
+        yield _Sides(reader, tree, profile_file, at, ours if has_checker else None)
 
 
 def _print(document: object) -> None:

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
-from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from itertools import accumulate, pairwise
-from multiprocessing import get_context
+from functools import lru_cache, partial
 
 from impact.clones.kept_readings import KeptReadings
-from impact.clones.replay_cache import MAX_OUTLINES, FileCache, UpstreamTree
+from impact.clones.processes import divide, map_apart
+from impact.clones.replay_cache import MAX_OUTLINES, UpstreamTree
+from impact.clones.tree_scan import ProgressCallback
 from impact.clones.upstream_line import (
     UNKNOWN_REPOSITORY,
     CloneMerge,
@@ -23,24 +19,26 @@ from impact.clones.upstream_line import (
     read_upstream,
     read_versions,
     select_dates,
+    select_line,
 )
-from impact.contract.extraction import extract_contract
+from impact.contract.extraction import extract_contract, list_unread
 from impact.contract.models import MergeContract
 from impact.contract.python.python_changes import OutlineReader
 from impact.contract.surfaces.comparison import FactsReader
 from impact.contract.surfaces.facts import FileFacts
 from impact.contract.surfaces.file_facts import read_file_facts
 from impact.contract.table import CloneContract, CloneContracts
-from impact.errors import ImpactError, UsageError
+from impact.errors import UsageError
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.history.merge_messages import sort_merges
+from impact.history.merges import ClonedMerge
 from impact.history.revert_index import RevertIndex
 from impact.history.reverts import select_standing
 from impact.python.models import ModuleOutline
 from impact.python.outline import build_outline
 from impact.repository import Repository
-from impact.source.models import SourceFile, TreeCommit
+from impact.source.models import LineCommit, SourceFile, TreeCommit
+from impact.touches.breakage.suspects import RelevanceFilter, SuspectRange
 
 # merges that are worth another process, which takes half a second to start
 _LEAST_SHARE = 25
@@ -55,7 +53,7 @@ class ContractExtractor:
     def __init__(self, trees: CloneTrees) -> None:
         self._trees = trees
         self.tree = UpstreamTree(trees)
-        self._facts = FileCache(trees, read_file_facts, MAX_OUTLINES)
+        self._read_facts = lru_cache(MAX_OUTLINES)(lambda version: read_file_facts(trees.read_file(version)))
 
     def extract(self, merge: CloneMerge) -> MergeContract:
         """Return what a merge changes. If it is not the next one on its line, this takes a moment longer."""
@@ -66,6 +64,9 @@ class ContractExtractor:
         read, read_facts = self._build_readers(commit)
         find = partial(self._trees.find_lines, commit.sha)
         return extract_contract(facts, versions, self.tree.load_outline, read, read_facts, find)
+
+    def extract_all(self, merges: Iterable[CloneMerge]) -> list[MergeContract]:
+        return [*map(self.extract, merges)]
 
     def _build_readers(self, commit: TreeCommit) -> tuple[OutlineReader, FactsReader]:
         """Return the functions that give outlines and facts of the changed files from what is kept."""
@@ -82,12 +83,12 @@ class ContractExtractor:
                 return build_outline(path, text)
             outline = self.tree.read_outline(version)
             # at once, as long as the syntax tree is there
-            self._facts.get_value(version)
+            self._read_facts(version)
             return outline
 
         def read_facts(file: SourceFile | None) -> FileFacts:
             version = known.get((file.path, file.text)) if file and not file.problem else None
-            return self._facts.get_value(version) if version else read_file_facts(file)
+            return self._read_facts(version) if version else read_file_facts(file)
 
         return read, read_facts
 
@@ -98,7 +99,7 @@ class ContractExtractor:
 def extract_contracts(
     trees: CloneTrees,
     merges: Sequence[CloneMerge],
-    progress: Callable[[int, int], None],
+    progress: ProgressCallback,
     kept: KeptReadings | None = None,
 ) -> list[MergeContract]:
     """Return what each of some merges of a line changes: from what is kept, or from as many processes as pay off.
@@ -121,59 +122,28 @@ def extract_contracts(
     return [replace(contracts[each.commit.sha], number=each.number, title=each.title) for each in merges]
 
 
-def _extract_missing(trees: CloneTrees, merges: Sequence[CloneMerge]) -> Iterator[Sequence[MergeContract]]:
+def _extract_missing(trees: CloneTrees, merges: Sequence[CloneMerge]) -> Iterator[list[MergeContract]]:
     count = min(_MAX_PROCESSES, os.cpu_count() or 1, len(merges) // _LEAST_SHARE)
+    # each process goes along its own part of the line: the version before a merge is often that after another one
+    parts = divide(merges, [1 + len(merge.commit.changes) for merge in merges], max(count, 1))
+    steps = [[part[start : start + _STEP] for start in range(0, len(part), _STEP)] for part in parts]
     if count < 2:
-        extractor = ContractExtractor(trees)
-        for start in range(0, len(merges), _STEP):
-            yield [*map(extractor.extract, merges[start : start + _STEP])]
-        return
-    # each process goes along its own part of the line: the version before a merge is often that after another one.
-    # A fork would share the pipes and threads of this process
-    pools = [ProcessPoolExecutor(1, get_context("spawn"), _start_process, (trees,)) for _ in range(count)]
-    try:
-        futures = [
-            pool.submit(_extract_in_process, part[start : start + _STEP])
-            for pool, part in zip(pools, _divide_merges(merges, count), strict=True)
-            for start in range(0, len(part), _STEP)
-        ]
-        for future in as_completed(futures):
-            yield future.result()
-    except BrokenProcessPool as error:
-        raise ImpactError("A process that reads merges was ended: is there enough memory?") from error
-    finally:
-        for pool in pools:
-            pool.shutdown(wait=False, cancel_futures=True)
+        yield from map(ContractExtractor(trees).extract_all, steps[0])
+    else:
+        yield from map_apart(_start_extractor, (trees,), steps)
 
 
-def _divide_merges(merges: Sequence[CloneMerge], count: int) -> list[Sequence[CloneMerge]]:
-    """Divide merges into parts of about as many changed files."""
-    sums = list(accumulate(1 + len(merge.commit.changes) for merge in merges))
-    ends = [bisect_left(sums, sums[-1] * part / count) for part in range(count + 1)]
-    return [merges[start:end] for start, end in pairwise([*ends[:-1], len(merges)])]
-
-
-# the extractor of this process, if it is one of several
-_OWN_EXTRACTOR: list[ContractExtractor] = []
-
-
-def _start_process(trees: CloneTrees) -> None:
-    # the process that it works for ends it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # no value that is kept here is part of a cycle
+def _start_extractor(trees: CloneTrees) -> Callable[[Sequence[CloneMerge]], list[MergeContract]]:
+    # no value that is kept in such a process is part of a cycle
     gc.disable()
-    _OWN_EXTRACTOR.append(ContractExtractor(trees))
-
-
-def _extract_in_process(merges: Sequence[CloneMerge]) -> list[MergeContract]:
-    return list(map(_OWN_EXTRACTOR[0].extract, merges))
+    return ContractExtractor(trees).extract_all
 
 
 def read_clone_contracts(
     trees: CloneTrees,
     dates: EvaluationWindow,
     repository: Repository | None,
-    progress: Callable[[int, int], None],
+    progress: ProgressCallback,
     kept: KeptReadings | None = None,
 ) -> CloneContracts:
     """Return what each merge of some dates (UTC) changes for others.
@@ -181,19 +151,60 @@ def read_clone_contracts(
     Raises:
         UsageError: the clone can't be read, or has no merge of these dates.
     """
-    line = trees.list_line()
-    hashes = [commit.sha for commit in select_dates(line, dates)]
-    upstream = read_upstream(trees, line, hashes, repository)
-    if not upstream.merges:
+    upstream = read_upstream(trees, select_dates(trees.list_line(), dates), repository)
+    merges = upstream.merges
+    if not merges:
         raise UsageError(
             f"No pull request was merged from {dates.since} to {dates.until}: choose other "
             "dates or another --branch."
         )
-    merges = tuple(upstream.merges.values())
     contracts = [
         CloneContract(contract, merge.parent)
         for contract, merge in zip(extract_contracts(trees, merges, progress, kept), merges, strict=True)
     ]
     known = None if upstream.repository == UNKNOWN_REPOSITORY else upstream.repository
-    named = sort_merges((merge.commit for merge in merges), upstream.repository).merges
+    named = [merge for merge in upstream.named if merge.number > 0]
     return CloneContracts(known, tuple(contracts), select_standing(RevertIndex(named).reverts, named))
+
+
+# --- what may explain an error
+
+
+def read_clone_range(
+    trees: CloneTrees, since: str, until: str, relevance: RelevanceFilter, progress: ProgressCallback
+) -> SuspectRange:
+    """Read the contracts of the merges after ``since`` until ``until``: hashes, dates in UTC, or HEAD.
+
+    Raises UsageError: the clone can't be read, or an end isn't in it.
+    """
+    return read_contracts(trees, select_line(trees, since, until), relevance, progress)
+
+
+def read_contracts(
+    trees: CloneTrees,
+    line: Sequence[LineCommit],
+    relevance: RelevanceFilter,
+    progress: ProgressCallback,
+    is_wanted: Callable[[ClonedMerge], bool] = lambda merge: True,
+) -> SuspectRange:
+    """Read the contracts of commits of a line.
+
+    Those of merges that can't have to do with the error stay empty: to read one takes as long as to filter fifty.
+    """
+    upstream = read_upstream(trees, line, counts_lines=False)
+    merges = {merge.merge_commit: merge for merge in upstream.named if is_wanted(merge)}
+    tree = UpstreamTree(trees)
+    contracts = []
+    for done, each in enumerate(upstream.every, 1):
+        commit = each.commit
+        tree.advance(commit, each.parent)
+        if commit.sha in merges:
+            facts = MergeContract(each.number, commit.sha, commit.committed_at, each.title)
+            versions = list(read_versions(trees, commit))
+            if relevance.is_relevant(versions):
+                contracts.append(extract_contract(facts, versions, tree.load_outline))
+            else:
+                unread = tuple(dict.fromkeys(list_unread(versions)))
+                contracts.append(replace(facts, files=commit.paths, unread=unread))
+        progress(done, len(upstream.every))
+    return SuspectRange.build(contracts, [*merges.values()])

@@ -2,58 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import islice
-from multiprocessing import get_context
-from pathlib import Path
 
+from impact.checker.diagnostics import LEFT_OUT, Witness
 from impact.clones.clone_contracts import extract_contracts
 from impact.clones.kept_readings import KeptReadings
-from impact.clones.replay import Replay, WindowResult, WindowTask
-from impact.clones.upstream_line import UpstreamLine, read_upstream
-from impact.clones.windows import (
-    Lines,
-    PinChange,
-    ReplayWindow,
-    list_pinned_windows,
-    list_weekly_windows,
-    mine_pins,
-)
+from impact.clones.line_checks import list_commits
+from impact.clones.processes import divide, map_apart
+from impact.clones.tree_scan import DownstreamTree, ProgressCallback
+from impact.clones.upstream_line import CloneMerge, UpstreamCommits, read_upstream
+from impact.clones.upstream_reader import UpstreamReader
+from impact.clones.windows import PinChange, ReplayWindow, list_pinned_windows, list_weekly_windows, mine_pins
+from impact.contract.models import MergeContract
 from impact.errors import UsageError
 from impact.evaluation.adaptations import NamingCommit, mine_truth
-from impact.evaluation.imported_files import detect_packages
-from impact.evaluation.touch_cases import TouchTruth
+from impact.evaluation.imported_files import count_imported, detect_packages, list_imported_names
+from impact.evaluation.touch_cases import TouchCase, TouchTruth, WindowSummary
 from impact.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases
 from impact.evaluation.window import EvaluationWindow
-from impact.git.clone_trees import CloneTrees, TreesOpener
+from impact.git.clone_trees import CloneTrees
 from impact.repository import Repository
+from impact.source.models import BlobVersion
+from impact.text.strings import count_common
+from impact.touches.judgement import find_doubts, judge_merge
+from impact.touches.models import TouchLevel
+from impact.touches.profile_index import ProfileIndex
 
-Progress = Callable[[int, int], None]
-_ReplayArguments = tuple["ReplayClones", Sequence[str], "ReplayOptions"]
 # a process reads both trees before its first window: fewer windows are not worth it
 _LEAST_SHARE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class ReplayClones:
-    """The clones of a replay. ``open_trees`` works in another process, too."""
-
-    upstream: Path
-    downstream: Path
-    open_trees: TreesOpener
-    upstream_branch: str | None = None
-    downstream_branch: str | None = None
-    repository: Repository | None = None
-
-    def open_both(self, stack: ExitStack) -> tuple[CloneTrees, CloneTrees]:
-        """Open the clones until the end of a stack."""
-        return (
-            stack.enter_context(self.open_trees(self.upstream, self.upstream_branch)),
-            stack.enter_context(self.open_trees(self.downstream, self.downstream_branch)),
-        )
+_MAX_FILES = 12_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +44,7 @@ class ReplayOptions:
 
     Without ``truth``, it is read from the downstream's commit messages. ``name`` is that of the profile. With
     ``has_checker``, a type checker judges beside the rules, where it is installed. What is read is ``kept``.
+    ``repository`` is upstream's, where its merges do not name it.
     """
 
     dates: EvaluationWindow
@@ -72,32 +55,41 @@ class ReplayOptions:
     processes: int = 2
     has_checker: bool = True
     kept: KeptReadings | None = None
+    repository: Repository | None = None
 
 
-def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Progress) -> TouchEvaluation:
+def evaluate_touches(
+    upstream: CloneTrees, downstream: CloneTrees, options: ReplayOptions, progress: ProgressCallback
+) -> TouchEvaluation:
     """Replay the merges of some dates and measure how they were judged.
 
     ``progress`` counts the merges that are read, and then those that are judged. Raises UsageError: a clone can't
     be read, or has nothing at these dates.
     """
-    with ExitStack() as stack:
-        upstream, downstream = clones.open_both(stack)
-        lines = Lines(upstream.list_line(), downstream.list_line())
-        windows = _choose_windows(upstream, downstream, lines, options)
-        hashes = (sha for window in windows for sha in window.merges)
-        line = read_upstream(upstream, lines.upstream, hashes, clones.repository)
-        tasks = _build_tasks(windows, line)
-        if not tasks:
-            raise UsageError(
-                f"No pull request was merged upstream from {options.dates.since} to {options.dates.until}: "
-                "choose other dates or another --upstream."
-            )
-        packages = detect_packages(upstream.list_files(tasks[0].window.upstream))
-        truth = options.truth or _mine_truth(downstream, lines, line, packages)
-        merges = [merge for task in tasks for merge in task.merges]
-        contracts = iter(extract_contracts(upstream, merges, progress, options.kept))
-        tasks = [replace(task, contracts=tuple(islice(contracts, len(task.merges)))) for task in tasks]
-    results = _replay(clones, options, packages, tasks, progress)
+    windows = _choose_windows(upstream, downstream, options)
+    hashes = {sha for window in windows for sha in window.merges}
+    line = read_upstream(
+        upstream, [each for each in upstream.list_line() if each.sha in hashes], options.repository
+    )
+    tasks = _build_tasks(windows, line)
+    if not tasks:
+        raise UsageError(
+            f"No pull request was merged upstream from {options.dates.since} to {options.dates.until}: "
+            "choose other dates or another --upstream."
+        )
+    packages = detect_packages(upstream.list_files(tasks[0].window.upstream))
+    truth = options.truth or _mine_truth(downstream, line, packages)
+    merges = [merge for task in tasks for merge in task.merges]
+    contracts = iter(extract_contracts(upstream, merges, progress, options.kept))
+    tasks = [replace(task, contracts=tuple(islice(contracts, len(task.merges)))) for task in tasks]
+    replay = (upstream, downstream, options.name, packages, options.kept, options.has_checker)
+    processes = max(1, min(options.processes, len(tasks) // _LEAST_SHARE))
+    parts = divide(tasks, [len(task.merges) for task in tasks], processes)
+    results: list[WindowResult] = []
+    for result in map_apart(start_replay, replay, parts) if processes > 1 else map(start_replay(*replay), tasks):
+        results.append(result)
+        progress(sum(len(each.cases) for each in results), len(merges))
+    results.sort(key=lambda result: result.number)
     return evaluate_cases(
         options.name,
         line.title or ", ".join(packages),
@@ -108,87 +100,159 @@ def evaluate_touches(clones: ReplayClones, options: ReplayOptions, progress: Pro
     )
 
 
-def _choose_windows(
-    upstream: CloneTrees, downstream: CloneTrees, lines: Lines, options: ReplayOptions
-) -> list[ReplayWindow]:
+def _choose_windows(upstream: CloneTrees, downstream: CloneTrees, options: ReplayOptions) -> list[ReplayWindow]:
     """Return the windows between pins, and weeks for the merges that these don't have."""
     pins = options.pins
-    if options.finds_pins and lines.upstream:
-        packages = detect_packages(upstream.list_files(lines.upstream[-1].sha))
-        pins = tuple(mine_pins(upstream, downstream, lines, options.dates, packages))
-    pinned = list_pinned_windows(upstream, downstream, lines, options.dates, pins)
+    if options.finds_pins and upstream.list_line():
+        packages = detect_packages(upstream.list_files(upstream.list_line()[-1].sha))
+        pins = tuple(mine_pins(upstream, downstream, options.dates, packages))
+    pinned = list_pinned_windows(upstream, downstream, options.dates, pins)
     gone = [sha for window in pinned for sha in window.merges]
-    return [*pinned, *list_weekly_windows(lines, options.dates, gone)]
+    return [*pinned, *list_weekly_windows(upstream, downstream, options.dates, gone)]
 
 
-def _build_tasks(windows: Iterable[ReplayWindow], line: UpstreamLine) -> list[WindowTask]:
-    known = (
-        (window, tuple(line.merges[sha] for sha in window.merges if sha in line.merges)) for window in windows
-    )
-    return [WindowTask(number, *each) for number, each in enumerate(each for each in known if each[1])]
+def _build_tasks(windows: Iterable[ReplayWindow], line: UpstreamCommits) -> list[WindowTask]:
+    merges = {merge.commit.sha: merge for merge in line.merges}
+    read = ((window, tuple(merges[sha] for sha in window.merges if sha in merges)) for window in windows)
+    return [WindowTask(number, *each) for number, each in enumerate(each for each in read if each[1])]
 
 
-def _mine_truth(downstream: CloneTrees, lines: Lines, line: UpstreamLine, packages: Sequence[str]) -> TouchTruth:
-    merged = {merge.number: merge.commit.committed_at for merge in line.merges.values()}
+def _mine_truth(downstream: CloneTrees, line: UpstreamCommits, packages: Sequence[str]) -> TouchTruth:
+    merged = {merge.number: merge.commit.committed_at for merge in line.merges}
     begin = min(merged.values())
-    later = [commit for commit in lines.downstream if commit.committed_at >= begin]
+    later = [commit for commit in downstream.list_line() if commit.committed_at >= begin]
     commits = (NamingCommit(each.committed_at, each.message) for each in downstream.iterate_commits(later))
     # a fork, or a clone without an origin, may have another name
     return mine_truth(commits, dict.fromkeys((line.repository.name, *packages)), merged)
 
 
-def _replay(
-    clones: ReplayClones,
-    options: ReplayOptions,
+# --- one window
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTask:
+    """A window to replay with its merges, oldest first, and their contracts. ``number`` counts windows from 0."""
+
+    number: int
+    window: ReplayWindow
+    merges: tuple[CloneMerge, ...]
+    contracts: tuple[MergeContract, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WindowResult:
+    """A window that was replayed, and its merges as judged."""
+
+    number: int
+    summary: WindowSummary
+    cases: tuple[TouchCase, ...]
+
+
+def start_replay(
+    upstream: CloneTrees,
+    downstream: CloneTrees,
+    name: str,
     packages: Sequence[str],
-    tasks: Sequence[WindowTask],
-    progress: Progress,
-) -> list[WindowResult]:
-    """Return the results of all windows, from as many processes as are worth it."""
-    total = sum(len(task.merges) for task in tasks)
-    processes = max(1, min(options.processes, len(tasks) // _LEAST_SHARE))
-    # they are read already
-    arguments = (clones, packages, replace(options, truth=None))
-    results: list[WindowResult] = []
-    for result in _replay_here(arguments, tasks) if processes == 1 else _replay_apart(arguments, tasks, processes):
-        results.append(result)
-        progress(sum(len(each.cases) for each in results), total)
-    return sorted(results, key=lambda result: result.number)
+    kept: KeptReadings | None,
+    has_checker: bool,  # noqa: FBT001 (a process passes arguments by place)
+) -> Callable[[WindowTask], WindowResult]:
+    """Return what replays windows one after the other, and keeps what it read of each content."""
+    reader = UpstreamReader(upstream, kept=kept)
+    # a tree has some thousand files, of which few are others in the next window
+    list_imports = lru_cache(_MAX_FILES)(
+        lambda each: list_imported_names(downstream.read_file(each).text, packages)
+    )
+
+    def replay_window(task: WindowTask) -> WindowResult:
+        window = task.window
+        files = downstream.list_files(window.downstream)
+        modules = (BlobVersion(path, blob) for path, blob in files.items() if path.endswith(".py"))
+        names = frozenset[str]().union(*map(list_imports, modules))
+        profile = reader.scan(
+            DownstreamTree(downstream, name, datetime.now(UTC), window.downstream, packages), window.upstream
+        )
+        index = ProfileIndex(profile)
+        changes = LineChanges(downstream, files, downstream.list_files(window.later))
+        checked = LEFT_OUT
+        if has_checker:
+            doubts = find_doubts(task.contracts, index)
+            checked = reader.check(downstream, profile, list_commits(task.merges), task.contracts, doubts)
+        cases = tuple(
+            _judge(task.number, merge, contract, names, index, changes, checked.get_witness(contract.commit))
+            for merge, contract in zip(task.merges, task.contracts, strict=True)
+        )
+        lines = {(use.path, use.line) for use in profile.uses}
+        changed = sum(changes.has_changed(*line) for line in lines)
+        summary = WindowSummary(
+            window.title, window.downstream, len(cases), len(profile.uses), len(lines), changed, checked.alone
+        )
+        return WindowResult(task.number, summary, cases)
+
+    return replay_window
 
 
-def _replay_here(arguments: _ReplayArguments, tasks: Sequence[WindowTask]) -> Iterator[WindowResult]:
-    with ExitStack() as stack:
-        yield from map(_open_replay(stack, *arguments).replay_window, tasks)
+def _judge(
+    window: int,
+    merge: CloneMerge,
+    contract: MergeContract,
+    names: frozenset[str],
+    index: ProfileIndex,
+    changes: LineChanges,
+    witness: Witness | None,
+) -> TouchCase:
+    commit, touches = merge.commit, judge_merge(contract, index, witness)
+    breaking = [each for each in touches.touches if each.level is TouchLevel.BREAKS]
+    lines = {(use.path, use.line) for touch in breaking for use in touch.uses}
+    case = TouchCase(
+        merge.number,
+        commit.committed_at.astimezone(UTC).date(),
+        window,
+        commit.lines,
+        count_imported(commit.paths, names),
+        touches.level,
+        touches.score,
+        hit_lines=len(lines),
+        changed_lines=sum(changes.has_changed(*line) for line in lines),
+        figures=touches.figures,
+    )
+    if not touches.touches:
+        return case
+    change, use = touches.touches[0].change, touches.touches[0].use
+    target = f" -> {change.new_name}" if change.new_name else ""
+    text = f"{change.kind} {change.subject} {change.name}{target}"
+    return replace(case, change=text, use=f"{use.path}:{use.line} {use.kind} {use.name}")
 
 
-def _replay_apart(
-    arguments: _ReplayArguments, tasks: Sequence[WindowTask], processes: int
-) -> Iterator[WindowResult]:
-    """Yield results from other processes as they arrive."""
-    # a fork would share the pipes and threads of this process
-    executor = ProcessPoolExecutor(processes, get_context("spawn"), _start_process, arguments)
-    try:
-        futures = [executor.submit(_replay_in_process, task) for task in tasks]
-        yield from (future.result() for future in as_completed(futures))
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
+class LineChanges:
+    """The changed lines between two trees. A file that is gone has all its lines changed, a moved one none."""
 
+    def __init__(self, trees: CloneTrees, before: Mapping[str, str], after: Mapping[str, str]) -> None:
+        self._trees = trees
+        self._before = before
+        self._after = after
+        self._blobs = frozenset(after.values())
+        self._kept: dict[str, frozenset[int]] = {}
 
-# the replay of this process, if it is one of several
-_OWN_REPLAY: list[Replay] = []
+    def has_changed(self, path: str, line: int) -> bool:
+        """Return whether a line of a file, counted from 1, is gone or different."""
+        blob = self._before.get(path)
+        if blob is None or blob in self._blobs:
+            return False
+        if path not in self._kept:
+            self._kept[path] = self._find_kept(path)
+        return line not in self._kept[path]
 
-
-def _start_process(*arguments: *_ReplayArguments) -> None:
-    # what is open ends with the process
-    _OWN_REPLAY.append(_open_replay(ExitStack(), *arguments))
-
-
-def _replay_in_process(task: WindowTask) -> WindowResult:
-    return _OWN_REPLAY[0].replay_window(task)
-
-
-def _open_replay(
-    stack: ExitStack, clones: ReplayClones, packages: Sequence[str], options: ReplayOptions
-) -> Replay:
-    both = clones.open_both(stack)
-    return Replay(*both, options.name, packages, options.kept, has_checker=options.has_checker)
+    def _find_kept(self, path: str) -> frozenset[int]:
+        """Return the numbers of the lines of a file that are the same later."""
+        if path not in self._after:
+            return frozenset()
+        old, new = (
+            self._trees.read_file(BlobVersion(path, files[path])).lines for files in (self._before, self._after)
+        )
+        start = count_common(old, new)
+        end = count_common(old[start:][::-1], new[start:][::-1])
+        kept = {*range(start), *range(len(old) - end, len(old))}
+        matcher = SequenceMatcher(None, old[start : len(old) - end], new[start : len(new) - end], autojunk=True)
+        for block in matcher.get_matching_blocks():
+            kept.update(range(start + block.a, start + block.a + block.size))
+        return frozenset(line + 1 for line in kept)

@@ -185,7 +185,7 @@ class CheckedStates:
                 continue
             looked[after] = doubted
             known = set(map(name_use, findings.get(after, ())))
-            if more := [self._build_finding(each) for each in here if name_use(each) not in known]:
+            if more := [each for each in here if name_use(each) not in known]:
                 findings[after] = (*findings.get(after, ()), *more)
         return CheckedMerges(findings, looked, paths, checks=len(self._checks))
 
@@ -204,7 +204,7 @@ class CheckedStates:
             raise CheckerFailed("a file of upstream could be read at one end of the merges alone")
         suspects, begun = _find_suspects(line, contracts), defaultdict[int, list[Finding]](list)
         every: list[tuple[Finding, Sequence[int]]]
-        every = [(each, _list_steps(suspects, each)) for each in map(self._build_finding, last)]
+        every = [(each, _list_steps(suspects, each)) for each in last]
         spans: list[_Span] = [(0, len(line) - 1, every)]
         while spans:
             parts = []
@@ -239,10 +239,7 @@ class CheckedStates:
         rest = [part for part in new if name_use(part[0]) in late or name_use(part[0]) not in early]
         return (low, half, [part for part in new if name_use(part[0]) in early]), (half, high, rest)
 
-    def _build_finding(self, new: Diagnostic) -> Finding:
-        return build_finding(new, self._texts[new.path])
-
-    def _compare(self, before: str, after: str, paths: Collection[str]) -> list[Diagnostic] | None:
+    def _compare(self, before: str, after: str, paths: Collection[str]) -> list[Finding] | None:
         """Return what fails in some files only after; None where a file could be read at one of both alone."""
         if not paths or self._name_state(before) == self._name_state(after):
             return []
@@ -250,12 +247,13 @@ class CheckedStates:
         if old.unread != new.unread:
             return None
         sides = [[each for path in paths for each in state.files[path]] for state in (old, new)]
-        return list_new(*sides)
+        return [build_finding(each, self._texts[each.path]) for each in list_new(*sides)]
 
     def _check(self, commit: str, paths: Collection[str]) -> CheckedState:
         """Return what the checker says of some of the team's files, or of more, with upstream at a commit."""
         name = self._name_state(commit)
-        state = self._states.get(name) or self._load_state(name)
+        known = self._kept.checked_states.load([name]) if self._kept and name not in self._states else {}
+        state = self._states.get(name) or known.get(name, CheckedState())
         missing = {place for place, path in self._paths.items() if path in paths and path not in state.files}
         if missing:
             looked = missing if 2 * len(missing) < len(self._paths) else self._paths.keys()
@@ -281,10 +279,6 @@ class CheckedStates:
                 self._kept.checked_states.keep({name: state})
         self._states[name] = state
         return state
-
-    def _load_state(self, name: str) -> CheckedState:
-        known = self._kept.checked_states.load([name]) if self._kept else {}
-        return known.get(name, CheckedState())
 
     def _name_state(self, commit: str) -> str:
         """Return what stands for all that a check depends on with upstream at a commit."""

@@ -1,44 +1,22 @@
-"""What a replay keeps between merges and windows: the files of a tree, and what was read of each content."""
+"""The modules of an upstream clone along its line, with what was read of each content."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
-from typing import Generic, TypeVar
+from collections.abc import Mapping
+from functools import lru_cache
 
 from impact.git.clone_trees import CloneTrees
+from impact.profile.linking import UpstreamIndex, link_profile
+from impact.profile.models import Profile
 from impact.python.models import ModuleOutline
 from impact.python.module_names import name_module
 from impact.python.outline import KnownFunctions, build_outline
-from impact.source.models import BlobVersion, SourceFile, TreeCommit
+from impact.source.models import BlobVersion, TreeCommit
 
-Value = TypeVar("Value")
-# a repository of 4,000 modules changes some 100 of them a day
-_MAX_KEPT = 12_000
-# an outline takes some 100,000 bytes
+# a repository of 4,000 modules changes some 100 of them a day; an outline takes some 100,000 bytes
 MAX_OUTLINES = 3_000
 # its parts are those of outlines; vLLM has some 12,000 at a time
 _MAX_FUNCTIONS = 50_000
-
-
-class FileCache(Generic[Value]):
-    """Results of reading files, by path and content; those unused for longest go first."""
-
-    def __init__(self, trees: CloneTrees, read: Callable[[SourceFile], Value], most: int = _MAX_KEPT) -> None:
-        self._trees = trees
-        self._read = read
-        self._most = most
-        self._kept: OrderedDict[BlobVersion, Value] = OrderedDict()
-
-    def get_value(self, version: BlobVersion) -> Value:
-        """Return the result for a file."""
-        if version in self._kept:
-            self._kept.move_to_end(version)
-            return self._kept[version]
-        value = self._kept[version] = self._read(self._trees.read_file(version))
-        if len(self._kept) > self._most:
-            self._kept.popitem(last=False)
-        return value
 
 
 class UpstreamTree:
@@ -50,7 +28,8 @@ class UpstreamTree:
         self._files: dict[str, str] = {}
         self._modules: dict[str, str] = {}
         self._functions: KnownFunctions = {}
-        self._outlines = FileCache(trees, self._outline_file, MAX_OUTLINES)
+        # what a module offers, by the content of its file; None if it can't be read
+        self.read_outline = lru_cache(MAX_OUTLINES)(self._outline_file)
 
     @property
     def files(self) -> Mapping[str, str]:
@@ -78,11 +57,12 @@ class UpstreamTree:
     def load_outline(self, module: str) -> ModuleOutline | None:
         """Return what a module offers at this commit; None if there is none or it can't be read."""
         path = self._modules.get(module)
-        return self._outlines.get_value(BlobVersion(path, self._files[path])) if path else None
+        return self.read_outline(BlobVersion(path, self._files[path])) if path else None
 
-    def read_outline(self, version: BlobVersion) -> ModuleOutline | None:
-        """Return what a module offers, by the content of its file."""
-        return self._outlines.get_value(version)
+    def link(self, profile: Profile, commit: str) -> Profile:
+        """Return a profile with the names under which upstream defines what it uses at a commit."""
+        self.move_to(commit)
+        return link_profile(profile, UpstreamIndex(self.load_outline))
 
     def _drop(self, version: BlobVersion) -> None:
         self._files.pop(version.path, None)
@@ -96,7 +76,8 @@ class UpstreamTree:
         if name:
             self._modules[name[0]] = version.path
 
-    def _outline_file(self, file: SourceFile) -> ModuleOutline | None:
+    def _outline_file(self, version: BlobVersion) -> ModuleOutline | None:
+        file = self._trees.read_file(version)
         if len(self._functions) > _MAX_FUNCTIONS:
             self._functions.clear()
         return None if file.problem else build_outline(file.path, file.text, self._functions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -11,14 +12,16 @@ from pathlib import Path
 
 from impact.clones.kept_readings import KeptReadings
 from impact.clones.replay_cache import UpstreamTree
-from impact.errors import UsageError
+from impact.coverage import CoveredList
+from impact.errors import UsageError, attempt
 from impact.git.clone_trees import CloneTrees
 from impact.git.working_tree import find_head
 from impact.profile.file_uses import is_scanned, scan_file
-from impact.profile.linking import UpstreamIndex, link_profile
+from impact.profile.linking import UpstreamIndex
 from impact.profile.manual import ManualFile, apply_manual
-from impact.profile.models import PLAIN_KINDS, Profile, Use, UseKind
+from impact.profile.models import PLAIN_KINDS, Profile, Use, UseKind, find_uses
 from impact.profile.plain_uses import FileUses
+from impact.profile.reasons import find_reasons
 from impact.profile.scan import build_profile, list_pinned_revisions
 from impact.source.models import BlobVersion, SourceFile, SourceProblem, is_tag
 from impact.text.strings import quote_input
@@ -28,12 +31,28 @@ ProgressCallback = Callable[[int, int], None]
 # what a tree may hold beside its text, and uses nothing of upstream
 _SILENT = frozenset({SourceProblem.BINARY, SourceProblem.SYMLINK, SourceProblem.SUBMODULE, SourceProblem.FOLDER})
 _IMPORTED = frozenset({UseKind.IMPORT, UseKind.SUBCLASS})
+# uses whose lines are looked at for why they stand there
+MAX_REASONS = 5_000
 # files between two looks at what is kept
 _STEP = 100
 
 
 def ignore_progress(_done: int, _all: int) -> None:
     """Do nothing with the progress."""
+
+
+@dataclass(frozen=True, slots=True)
+class DownstreamTree:
+    """The tree of a clone at a commit, or at its newest one, with the packages of upstream that it builds on.
+
+    Without ``packages``, these are upstream's own. ``now`` is when it is scanned (UTC).
+    """
+
+    trees: CloneTrees
+    name: str
+    now: datetime
+    commit: str = ""
+    packages: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +108,7 @@ def _link(profile: Profile, upstream: CloneTrees) -> TreeScan:
         unknown = f"pins {quote_input(pin)}, which the clone lacks" if pin else "pins no commit or version of it"
         link = f"Linked to upstream's newest commit, {newest[:10]}: the tree {unknown}."
     tree = UpstreamTree(upstream)
-    tree.move_to(commit or newest)
-    linked = link_profile(profile, UpstreamIndex(tree.load_outline))
+    linked = tree.link(profile, commit or newest)
     tree.move_to(newest)
     return TreeScan(linked, link, newest, tuple(_list_gone(linked, UpstreamIndex(tree.load_outline))))
 
@@ -127,19 +145,11 @@ def scan_clone(
     progress: ProgressCallback = ignore_progress,
     kept: KeptReadings | None = None,
 ) -> Profile:
-    """Return what the tree of a clone uses of packages, at a commit or its newest one.
-
-    Raises:
-        UsageError: the clone can't be read, or has no such commit.
-    """
-    line = trees.list_line()
-    sha = trees.find_commit(commit) if commit else (line[-1].sha if line else "")
-    if not sha:
-        raise UsageError(f"There is no commit {quote_input(commit)} in the clone of {quote_input(name)}.")
-    versions = [BlobVersion(path, blob) for path, blob in trees.list_files(sha).items() if is_scanned(path)]
+    """Return what the tree of a clone uses of packages at a commit, by its hash."""
+    versions = [BlobVersion(path, blob) for path, blob in trees.list_files(commit).items() if is_scanned(path)]
     files = (file for file in map(trees.read_file, versions) if file.problem not in _SILENT)
     scans = _scan_files(files, packages, lambda done: progress(done, len(versions)), kept)
-    return build_profile(name, name, sha, now, packages, scans)
+    return build_profile(name, name, commit, now, packages, scans)
 
 
 def read_modules(trees: CloneTrees, commit: str) -> Iterator[SourceFile]:
@@ -178,3 +188,37 @@ def _name_content(file: SourceFile, packages: Sequence[str]) -> str:
     """Return what stands for all that a scan of a file depends on."""
     parts = (file.path, str(file.problem), ",".join(packages), file.text)
     return hashlib.blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=20).hexdigest()
+
+
+# --- what a tree uses, and why
+
+
+def select_uses(profile: Profile, kinds: Iterable[UseKind], text: str) -> CoveredList[Use]:
+    """Return the uses of some kinds, all without any, that a name or path names, by place."""
+    chosen = frozenset(kinds) or frozenset(UseKind)
+    every = find_uses(profile, text) if text.strip() else CoveredList(profile.uses, profile.coverage)
+    return every.derive(lambda uses: sorted((use for use in uses if use.kind in chosen), key=_get_place))
+
+
+def _get_place(use: Use) -> tuple[str, int, str]:
+    return use.path, use.line, use.name
+
+
+def explain_uses(trees: CloneTrees, commit: str, uses: Iterable[Use]) -> dict[Use, str]:
+    """Return why uses stand where they do, as far as the files of a commit say it."""
+    by_path: dict[str, dict[Use, None]] = defaultdict(dict)
+    for use in [*dict.fromkeys(uses)][:MAX_REASONS]:
+        by_path[use.path][use] = None
+    listed = trees.list_files(commit) if by_path else {}
+    reasons: dict[Use, str] = {}
+    for path, group in by_path.items():
+        file = trees.read_file(BlobVersion(path, listed[path])) if path in listed else None
+        if file and not file.problem:
+            reasons.update(attempt(path, lambda *of: [*find_reasons(*of)], path, file.text, group) or ())
+    return reasons
+
+
+def name_clone(trees: CloneTrees, folder: Path) -> str:
+    """Return the name of a clone's repository, or of its folder where nothing says it."""
+    origin = trees.read_facts().repository
+    return origin.name if origin else folder.resolve().name

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, time, timedelta
 from pathlib import PurePosixPath
 
 from impact.contract.models import FileVersions
+from impact.errors import UsageError
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.history.merge_messages import detect_reference, detect_repository, parse_merge_message
+from impact.history.merge_messages import detect_reference, detect_repository, sort_merges
+from impact.history.merges import ClonedMerge
 from impact.repository import Repository
 from impact.source.models import LineCommit, TreeCommit
-from impact.text.strings import collapse_lines
+from impact.text.strings import collapse_lines, parse_date, quote_input
 
+HEAD = "HEAD"
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 # stands for the repository of a clone that does not say where it comes from
 UNKNOWN_REPOSITORY = Repository("local", "clone")
 # files that hold what others depend on: code, settings, interfaces, images, lists of dependencies
@@ -37,12 +43,20 @@ class CloneMerge:
 
 
 @dataclass(frozen=True, slots=True)
-class UpstreamLine:
-    """The line of an upstream clone: all its commits, and by hash the merges that were asked for."""
+class UpstreamCommits:
+    """Commits of the line of a clone with what they changed, and the same as merges of pull requests.
+
+    Those that name no pull request have negative numbers.
+    """
 
     repository: Repository
-    line: tuple[LineCommit, ...]
-    merges: Mapping[str, CloneMerge]
+    every: Sequence[CloneMerge]
+    named: Sequence[ClonedMerge]
+
+    @property
+    def merges(self) -> list[CloneMerge]:
+        """The commits that name a pull request."""
+        return [replace(each, title=collapse_lines(each.title)) for each in self.every if each.number > 0]
 
     @property
     def title(self) -> str:
@@ -53,26 +67,22 @@ class UpstreamLine:
 def read_upstream(
     trees: CloneTrees,
     line: Sequence[LineCommit],
-    commit_hashes: Iterable[str],
     repository: Repository | None = None,
-) -> UpstreamLine:
-    """Read the merges among the ``commit_hashes`` commits of a line, by hash.
+    *,
+    counts_lines: bool = True,
+) -> UpstreamCommits:
+    """Read commits of a line.
 
     Without ``repository``, use the one that merges and reverts name, or that of the origin.
     """
-    hashes = set(commit_hashes)
-    parents = {commit.sha: commit.parent for commit in line}
-    commits = list(trees.iterate_commits([commit for commit in line if commit.sha in hashes]))
-    named = repository or detect_upstream(trees, commits)
-    merges: dict[str, CloneMerge] = {}
-    numbers: set[int] = set()
-    for commit in commits:
-        reference = parse_merge_message(commit.message, named)
-        if reference and reference.number not in numbers:
-            numbers.add(reference.number)
-            title = collapse_lines(reference.title)
-            merges[commit.sha] = CloneMerge(reference.number, title, commit, parents[commit.sha])
-    return UpstreamLine(named, tuple(line), merges)
+    commits = list(trees.iterate_commits(line, counts_lines=counts_lines))
+    repository = repository or detect_upstream(trees, commits)
+    sorted_ = sort_merges(commits, repository)
+    named = (*sorted_.merges, *sorted_.direct)
+    by_commit = {merge.merge_commit: merge for merge in named}
+    pairs = ((each, by_commit[each.sha], parent.parent) for each, parent in zip(commits, line, strict=True))
+    every = [CloneMerge(merge.number, merge.title, each, parent) for each, merge, parent in pairs]
+    return UpstreamCommits(repository, every, named)
 
 
 def detect_upstream(trees: CloneTrees, commits: Iterable[TreeCommit]) -> Repository:
@@ -107,3 +117,37 @@ def is_relevant(path: str) -> bool:
     """Return whether a file may hold what others depend on, by its name."""
     name = PurePosixPath(path)
     return name.suffix in _SUFFIXES or name.name.startswith(_NAMES)
+
+
+# --- places on the line
+
+
+def select_line(trees: CloneTrees, since: str, until: str) -> tuple[LineCommit, ...]:
+    """Return the commits of the branch after ``since`` until ``until``, oldest first. Raises UsageError."""
+    first, last = find_places(trees, since, until)
+    return trees.list_line()[first:last]
+
+
+def find_places(trees: CloneTrees, since: str, until: str) -> tuple[int, int]:
+    """Return how many commits of the branch come up to each of two ends. Raises UsageError."""
+    first, last = find_place(trees, since), find_place(trees, until)
+    if first > last:
+        raise UsageError(f"{quote_input(since)} comes after {quote_input(until)}: exchange them.")
+    return first, last
+
+
+def find_place(trees: CloneTrees, end: str) -> int:
+    """Return how many commits of the branch come up to a hash, a tag, HEAD, or a date (UTC) with its whole day."""
+    line = trees.list_line()
+    if end.upper() == HEAD:
+        return len(line)
+    if _DATE.fullmatch(end):
+        instant = datetime.combine(parse_date(end) + timedelta(days=1), time(), UTC)
+        return sum(commit.committed_at < instant for commit in line)
+    sha = trees.find_commit(end) or trees.find_tag(end)
+    for place, commit in enumerate(line, 1):
+        if commit.sha == sha:
+            return place
+    branch = trees.read_facts().branch
+    reason = f"not on the branch {branch} of the clone" if sha else "no commit and no tag of the clone"
+    raise UsageError(f"{quote_input(end)} is {reason}: take the hash of one that is.")

@@ -40,15 +40,9 @@ class ReplayWindow:
     later: str
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The lines of first parents of both clones, oldest first."""
-
-    upstream: Sequence[LineCommit]
-    downstream: Sequence[LineCommit]
-
-
-def list_weekly_windows(lines: Lines, dates: EvaluationWindow, others: Iterable[str] = ()) -> list[ReplayWindow]:
+def list_weekly_windows(
+    upstream: CloneTrees, downstream: CloneTrees, dates: EvaluationWindow, others: Iterable[str] = ()
+) -> list[ReplayWindow]:
     """Return a window for each week, without the merges of ``others``.
 
     Raises UsageError: the downstream has no commit before the first week.
@@ -57,15 +51,15 @@ def list_weekly_windows(lines: Lines, dates: EvaluationWindow, others: Iterable[
     for day in range(0, (dates.until - dates.since).days + 1, _WEEK.days):
         begin = dates.since + timedelta(day)
         week = EvaluationWindow(begin, min(begin + _WEEK - timedelta(days=1), dates.until))
-        merges = tuple(commit.sha for commit in select_dates(lines.upstream, week) if commit.sha not in gone)
-        before = find_before(lines.upstream, week.start)
-        downstream = find_before(lines.downstream, week.start)
+        merges = tuple(each.sha for each in select_dates(upstream.list_line(), week) if each.sha not in gone)
+        before = find_before(upstream.list_line(), week.start)
+        ours = find_before(downstream.list_line(), week.start)
         if not merges or before is None:
             continue
-        if downstream is None:
+        if ours is None:
             raise UsageError(f"The downstream clone has no commit before {begin}: choose a later --since.")
-        later = find_before(lines.downstream, week.start + _ADAPTING_TIME)
-        windows.append(ReplayWindow(str(begin), merges, before.sha, downstream.sha, (later or downstream).sha))
+        later = find_before(downstream.list_line(), week.start + _ADAPTING_TIME)
+        windows.append(ReplayWindow(str(begin), merges, before.sha, ours.sha, (later or ours).sha))
     return windows
 
 
@@ -92,19 +86,19 @@ def parse_windows(text: str) -> list[PinChange]:
 
 
 def list_pinned_windows(
-    upstream: CloneTrees, downstream: CloneTrees, lines: Lines, dates: EvaluationWindow, pins: Iterable[PinChange]
+    upstream: CloneTrees, downstream: CloneTrees, dates: EvaluationWindow, pins: Iterable[PinChange]
 ) -> list[ReplayWindow]:
     """Return the windows between pins, with the merges of the dates. A merge is in the first window that has it.
 
     A pin or commit that is not on the line of its clone has no window.
     """
-    within = {commit.sha for commit in select_dates(lines.upstream, dates)}
-    parents = {commit.sha: commit.parent for commit in lines.downstream}
+    within = {commit.sha for commit in select_dates(upstream.list_line(), dates)}
+    parents = {commit.sha: commit.parent for commit in downstream.list_line()}
     windows: list[ReplayWindow] = []
     for pin in pins:
         adapting = downstream.find_commit(pin.adapting)
         old = upstream.find_commit(pin.old)
-        merges = select_range(lines.upstream, old, upstream.find_commit(pin.new))
+        merges = select_range(upstream.list_line(), old, upstream.find_commit(pin.new))
         shas = tuple(commit.sha for commit in merges if commit.sha in within)
         if shas and parents.get(adapting):
             windows.append(ReplayWindow(adapting[:10], shas, old, parents[adapting], adapting))
@@ -113,12 +107,12 @@ def list_pinned_windows(
 
 
 def mine_pins(
-    upstream: CloneTrees, downstream: CloneTrees, lines: Lines, dates: EvaluationWindow, packages: Sequence[str]
+    upstream: CloneTrees, downstream: CloneTrees, dates: EvaluationWindow, packages: Sequence[str]
 ) -> list[PinChange]:
     """Return the downstream commits that moved its pin in a workflow, image, setting, list or document."""
-    known = {commit.sha: place for place, commit in enumerate(lines.upstream)}
+    known = {commit.sha: place for place, commit in enumerate(upstream.list_line())}
     since = datetime.combine(dates.since, time(), UTC)
-    line = [commit for commit in lines.downstream if commit.committed_at >= since]
+    line = [commit for commit in downstream.list_line() if commit.committed_at >= since]
     find_tag = cache(upstream.find_tag)
 
     def list_pinned(version: BlobVersion | None) -> set[str]:

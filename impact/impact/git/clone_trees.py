@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -293,10 +293,6 @@ def open_clone_trees(
         yield trees
     finally:
         trees.close()
-
-
-# opens a clone by its folder and branch, and closes it at the end of the block; a process of its own can do it too
-TreesOpener = Callable[[Path, str | None], AbstractContextManager[CloneTrees]]
 
 
 # --- the records that ``git diff-tree -z --raw --numstat`` writes. Every part ends with a zero byte, and paths are

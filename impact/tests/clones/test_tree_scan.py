@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from impact.clones.clone_upgrade import CloneUpgradeReader, DownstreamTree
 from impact.clones.kept_readings import KeptReadings, KeptValues
-from impact.clones.tree_scan import TreeScan, scan_clone, scan_tree
+from impact.clones.tree_scan import DownstreamTree, TreeScan, scan_clone, scan_tree
+from impact.clones.upstream_reader import UpstreamReader
 from impact.git.clone_trees import open_clone_trees
 from impact.profile.models import Profile, UseKind
 from impact.profile.plain_uses import FileUses
@@ -118,9 +118,10 @@ def test_a_file_is_scanned_again_only_if_it_is_another_one(tmp_path: Path) -> No
 
 def test_a_clone_is_scanned_with_what_is_kept(engine: Path, tmp_path: Path) -> None:
     kept, now, heard = KeptReadings(tmp_path), datetime(2026, 1, 1, tzinfo=UTC), list[tuple[int, int]]()
+    newest = git(engine, "rev-parse", "HEAD")
     with open_clone_trees(engine) as trees:
         cold, warm, plain = (
-            scan_clone(trees, "engine", "", ("engine",), now, lambda *far: heard.append(far), each)
+            scan_clone(trees, "engine", newest, ("engine",), now, lambda *far: heard.append(far), each)
             for each in (kept, kept, None)
         )
     assert cold == warm == plain
@@ -137,7 +138,7 @@ def test_a_linked_profile_is_kept_by_the_commits_of_both_trees(engine: Path, tmp
         """What the tree uses. ``day`` is when it is scanned."""
         with open_clone_trees(engine) as upstream, open_clone_trees(tmp_path / "ours") as ours:
             tree = DownstreamTree(ours, "ours", datetime(2026, 1, day, tzinfo=UTC), commit)
-            return CloneUpgradeReader(upstream, kept=KeptReadings(tmp_path / "kept")).scan(tree, base)
+            return UpstreamReader(upstream, kept=KeptReadings(tmp_path / "kept")).scan(tree, base)
 
     def count_overrides(profile: Profile) -> int:
         return sum(use.kind is UseKind.OVERRIDE for use in profile.uses)

@@ -432,7 +432,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/touches/tasks.py",
         "bot/mcp/clone_tools.py",
         "impact/impact/cli.py",
-        "impact/impact/clones/commit_judge.py",
+        "impact/impact/clones/upstream_reader.py",
     }
 
 

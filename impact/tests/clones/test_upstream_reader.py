@@ -11,9 +11,9 @@ from types import FrameType
 import pytest
 
 from impact.clones.clone_contracts import ContractExtractor
-from impact.clones.clone_upgrade import CloneUpgradeReader
 from impact.clones.kept_readings import KeptReadings, find_kept_readings
 from impact.clones.upstream_line import read_upstream
+from impact.clones.upstream_reader import UpstreamReader
 from impact.contract.models import MergeContract
 from impact.coverage import UnreadFile
 from impact.errors import READING_FAILED
@@ -57,7 +57,7 @@ def test_reverts_on_the_way_and_after_it_come_from_one_search(tmp_path: Path) ->
         end_sha = builder.sha(end)
     with open_clone_trees(tmp_path / "engine") as trees, list_parsed() as parsed:
         first = trees.list_line()[0].sha
-        way = CloneUpgradeReader(trees, Repository("octo", "engine")).read_range(first, end_sha)
+        way = UpstreamReader(trees, Repository("octo", "engine")).read_range(first, end_sha)
     # of what was reverted only after the end, the revert is none on the way
     assert way.reverts == (Revert(2, 3),)
     assert [(each.pull.number, each.by.number, each.kind) for each in way.regressions] == [
@@ -85,14 +85,14 @@ def long_way(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read_way(folder: Path, kept: KeptReadings | None) -> tuple[UpgradeRange, list[tuple[int, int]]]:
     heard: list[tuple[int, int]] = []
     with open_clone_trees(folder) as trees:
-        reader = CloneUpgradeReader(trees, None, lambda done, total: heard.append((done, total)), kept)
+        reader = UpstreamReader(trees, None, lambda done, total: heard.append((done, total)), kept)
         return reader.read_range(trees.list_line()[0].sha), heard
 
 
 def test_processes_and_what_is_kept_change_no_answer(long_way: Path, tmp_path: Path) -> None:
     with open_clone_trees(long_way) as trees:
         line = trees.list_line()
-        merges = read_upstream(trees, line, [each.sha for each in line[1:]]).merges.values()
+        merges = read_upstream(trees, line[1:]).merges
         alone = tuple(map(ContractExtractor(trees).extract, merges))
     assert len(alone) == MERGES
     assert any(each.changes for each in alone)
