@@ -56,8 +56,6 @@ from impact.touches.breakage.suspects import RelevanceFilter, build_report
 from impact.touches.breakage.traceback_names import MAX_TEXT, parse_trace
 
 _AUTO, _WEEKS = "auto", "weeks"
-# checks at the same time, with 230 MB each
-_CHECKS = min(2, os.cpu_count() or 1)
 _CHECKER = "Have a type checker judge beside the rules, where"
 _checker_option = partial(click.option, "--checker/--no-checker", "has_checker", default=True, show_default=True)
 _EVALUATE_EXAMPLE = (
@@ -243,7 +241,7 @@ def upgrade_command(
             way = reader.read_range(start, end)
         path = Path(profile_text)
         with open_clone_trees(path) if path.is_dir() else nullcontext() as team:
-            plan = reader.plan(way, profile, team, has_checker=has_checker, processes=_CHECKS)
+            plan = reader.plan(way, profile, team, has_checker=has_checker)
     text = (
         f"{terminal.format_json(describe_plan(plan))}\n" if for_scripts else render_upgrade(plan, way.url, start)
     )

@@ -176,7 +176,9 @@ def start_replay(
         checked = LEFT_OUT
         if has_checker:
             doubts = find_doubts(task.contracts, index)
-            checked = reader.check(downstream, profile, list_commits(task.merges), task.contracts, doubts)
+            way = list_commits(task.merges)
+            # other windows are checked at the same time
+            checked = reader.check(downstream, profile, way, task.contracts, doubts, processes=1)
         cases = tuple(
             _judge(task.number, merge, contract, names, index, changes, checked.get_witness(contract.commit))
             for merge, contract in zip(task.merges, task.contracts, strict=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -47,6 +48,8 @@ from impact.touches.models import JudgedCommit
 from impact.touches.profile_index import ProfileIndex
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
+# checks at the same time, with 230 MB each
+_CHECKS = min(2, os.cpu_count() or 1)
 # the linked profile of a smaller tree is made as quickly as it is read
 _LEAST_FILES = 100
 
@@ -212,7 +215,7 @@ class UpstreamReader:
         contracts: Sequence[MergeContract],
         doubts: Mapping[str, Collection[Place]] | None = None,
         until: float = math.inf,
-        processes: int = 1,
+        processes: int = _CHECKS,
     ) -> CheckedMerges:
         """Return what a type checker says of the tree of a profile along a line of commits, as ``check_line``."""
         modules = read_modules(team, profile.commit)
@@ -235,12 +238,11 @@ class UpstreamReader:
         team: CloneTrees | None = None,
         *,
         has_checker: bool = True,
-        processes: int = 1,
     ) -> UpgradePlan:
         """Plan a way for a linked profile; with ``team``, its clone, a type checker judges beside the rules."""
         checked = NOT_CHECKED if has_checker else LEFT_OUT
         if team and has_checker:
-            checked = self.check(team, profile, way.commits, way.contracts, processes=processes)
+            checked = self.check(team, profile, way.commits, way.contracts)
         return build_upgrade_plan(way, ProfileIndex(profile), checked)
 
 
