@@ -24,9 +24,8 @@ from impact.clones.upstream_line import (
 from impact.contract.extraction import extract_contract, list_unread
 from impact.contract.models import MergeContract
 from impact.contract.python.python_changes import OutlineReader
-from impact.contract.surfaces.comparison import FactsReader
+from impact.contract.surfaces.comparison import FactsReader, read_file_facts
 from impact.contract.surfaces.facts import FileFacts
-from impact.contract.surfaces.file_facts import read_file_facts
 from impact.contract.table import CloneContract, CloneContracts
 from impact.errors import UsageError
 from impact.evaluation.window import EvaluationWindow

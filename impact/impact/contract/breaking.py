@@ -113,15 +113,13 @@ def describe_other_kind(change: ContractChange) -> str:
 
 def describe_default(change: ContractChange) -> str:
     """Describe another default as the end of a sentence about its name."""
-    lacked, lacks = (_is_required(change, text) for text in (change.before, change.after))
+    is_flag = change.subject is ContractClass.FLAG
+    # without a default: ``--x (required)``, or ``x: int`` of a field
+    lacked, lacks = (
+        text.endswith(" (required)") if is_flag else bool(_ANNOTATED.match(text)) and not {"=", "…"} & set(text)
+        for text in (change.before, change.after)
+    )
     return "has another default" if lacked == lacks else "is required now" if lacks else _OPTIONAL
-
-
-def _is_required(change: ContractChange, text: str) -> bool:
-    """Return whether a line has no default: of a flag (``--x (required)``), or of a field (``x: int``)."""
-    if change.subject is ContractClass.FLAG:
-        return text.endswith(" (required)")
-    return bool(_ANNOTATED.match(text)) and "=" not in text and "…" not in text
 
 
 def _describe_other_shape(change: ContractChange) -> str:

@@ -8,8 +8,7 @@ from functools import cache
 from impact.contract.models import LOST, ContractChange, FileVersions, MergeContract
 from impact.contract.python.python_changes import OutlineReader, compare_python, is_contract_path
 from impact.contract.python.snapshots import OutlineLoader
-from impact.contract.surfaces.comparison import FactsReader, LineFinder, list_surface_changes
-from impact.contract.surfaces.file_facts import read_file_facts
+from impact.contract.surfaces.comparison import FactsReader, LineFinder, list_surface_changes, read_file_facts
 from impact.coverage import UnreadFile
 from impact.errors import READING_FAILED, attempt_all
 from impact.python.models import ModuleOutline

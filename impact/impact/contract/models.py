@@ -115,6 +115,12 @@ class ContractChange:
     def last_name(self) -> str:
         return self.name.rpartition(".")[2]
 
+    @property
+    def called_name(self) -> str:
+        """The last part of the name by which something is used: of a constructor, that of its class."""
+        owner, _, last = self.name.rpartition(".")
+        return owner.rpartition(".")[2] if last == "__init__" else last
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:

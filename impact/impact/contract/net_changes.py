@@ -85,7 +85,7 @@ def compute_net_changes(merges: Sequence[MergeContract], reverts: Iterable[Rever
     net = [
         each
         for surface in surfaces.values()
-        for row, rows in _list_changes(surface)
+        for row, rows in surface.list_changes()
         if (each := _build_net_change(row, rows, merges))
         and not {merge.number for merge in each.merges} <= (undone_events if row.kind in _EVENTS else undone)
     ]
@@ -145,89 +145,6 @@ def _rank_row(row: ContractChange) -> tuple[int, int]:
     return (3 if row.kind in _ADDITIONS else 2), 0
 
 
-def _list_changes(surface: _NetSurface) -> Iterator[tuple[ContractChange, _Rows]]:
-    for thing in surface.things.values():
-        holders = surface.list_holders(thing.key)
-        if thing.is_gone:
-            yield from _list_removal(surface, thing, holders)
-        elif thing.is_added:
-            yield from _list_addition(surface, thing, holders)
-        else:
-            yield from _list_placement(surface, thing)
-            name = surface.get_original_name(thing)
-            for chain in () if _is_covered(thing, holders) else _list_chains(thing):
-                first, last = chain[0][1], chain[-1][1]
-                is_same = first.before == last.after and first.old_signature == last.new_signature
-                if not is_same or last.kind in _EVENTS:
-                    yield replace(last, name=name, before=first.before, old_signature=first.old_signature), chain
-
-
-def _is_covered(thing: _Thing, holders: Iterable[_Thing]) -> bool:
-    """Return whether what holds a thing is new or gone, so that its own changes say nothing more."""
-    telling = next((each for each in holders if each.is_gone or each.is_added or each.place), None)
-    return telling is not None and not thing.place and (telling.is_gone or telling.is_added)
-
-
-def _list_removal(
-    surface: _NetSurface, thing: _Thing, holders: Sequence[_Thing]
-) -> Iterator[tuple[ContractChange, _Rows]]:
-    if not thing.was_there or any(each.is_added or (each.is_gone and each.is_class) for each in holders):
-        return
-    removed = next(row for _, row in reversed(thing.existence) if row.kind is _REMOVED)
-    earlier = next((each for each in _list_chains(thing) if each[-1][1].after == removed.before), [])
-    first = earlier[0][1] if earlier else removed
-    name, signature = surface.get_original_name(thing), first.old_signature
-    yield replace(removed, name=name, before=first.before, old_signature=signature), [*earlier, *thing.existence]
-
-
-def _list_addition(
-    surface: _NetSurface, thing: _Thing, holders: Iterable[_Thing]
-) -> Iterator[tuple[ContractChange, _Rows]]:
-    if any(each.is_gone or (each.is_added and each.is_class) for each in holders):
-        return
-    added = next(row for _, row in reversed(thing.existence) if row.kind in _ADDITIONS)
-    later = next((each for each in _list_chains(thing) if each[0][1].before == added.after), [])
-    rows = [*thing.existence, *later]
-    end = later[-1][1] if later else added
-    is_abstract = any(row.kind is ChangeKind.ABSTRACT_MEMBER for _, row in rows)
-    _, last = max(rows, key=lambda each: each[0])
-    name, now = surface.get_original_name(thing), surface.get_name(thing.key)
-    added = replace(
-        added,
-        kind=ChangeKind.ABSTRACT_MEMBER if is_abstract else added.kind,
-        name=name,
-        after=end.after,
-        path=last.path,
-        line=last.line,
-        side=last.side,
-        new_name=now if now != name else "",
-        new_signature=end.new_signature,
-    )
-    yield added, rows
-
-
-def _list_placement(surface: _NetSurface, thing: _Thing) -> Iterator[tuple[ContractChange, _Rows]]:
-    """Yield where a thing is now, if it moved itself or what stood in for it at the old name went away."""
-    name, now = surface.get_original_name(thing), surface.get_name(thing.key)
-    rows = thing.existence
-    is_removed = bool(rows) and rows[-1][1].kind is _REMOVED
-    if name == now or not (surface.is_displaced(thing) or is_removed):
-        return
-    placements = [row for _, row in rows if row.kind in _PLACEMENTS]
-    row = placements[-1] if placements else rows[-1][1]
-    kinds = {each.kind for each in placements}
-    if len(kinds) != 1:
-        kinds = {ChangeKind.MOVED if name.rpartition(".")[2] == now.rpartition(".")[2] else ChangeKind.RENAMED}
-    moved = replace(row, kind=kinds.pop(), before=rows[0][1].before, is_importable=thing.is_importable)
-    yield replace(moved, name=name, new_name=now), rows
-
-
-def _list_chains(thing: _Thing) -> list[_Rows]:
-    """Return the chains of a thing, by kind in the order in which the kinds came first."""
-    kinds = list(dict.fromkeys(chain[0][1].kind for chain in thing.chains))
-    return sorted(thing.chains, key=lambda chain: kinds.index(chain[0][1].kind))
-
-
 # --- what becomes of names: things keep their identity while they, or what holds them, move
 
 
@@ -265,6 +182,11 @@ class _Thing:
             chain = []
             self.chains.append(chain)
         chain.append((at, row))
+
+    def list_chains(self) -> list[_Rows]:
+        """Return the chains by kind, in the order in which the kinds came first."""
+        kinds = list(dict.fromkeys(chain[0][1].kind for chain in self.chains))
+        return sorted(self.chains, key=lambda chain: kinds.index(chain[0][1].kind))
 
 
 class _NetSurface:
@@ -410,6 +332,80 @@ class _NetSurface:
 
     def _split_name(self, name: str) -> list[str]:
         return name.split(".") if self._is_dotted and len(name) <= _MAX_NAME_LENGTH else [name]
+
+    # --- what is different at the end
+
+    def list_changes(self) -> Iterator[tuple[ContractChange, _Rows]]:
+        for thing in self.things.values():
+            holders = self.list_holders(thing.key)
+            if thing.is_gone:
+                yield from self._list_removal(thing, holders)
+            elif thing.is_added:
+                yield from self._list_addition(thing, holders)
+            else:
+                yield from self._list_placement(thing)
+                name = self.get_original_name(thing)
+                telling = next((each for each in holders if each.is_gone or each.is_added or each.place), None)
+                # what holds it is new or gone, so that its own changes say nothing more
+                is_covered = telling is not None and not thing.place and (telling.is_gone or telling.is_added)
+                for chain in () if is_covered else thing.list_chains():
+                    first, last = chain[0][1], chain[-1][1]
+                    is_same = first.before == last.after and first.old_signature == last.new_signature
+                    if not is_same or last.kind in _EVENTS:
+                        yield (
+                            replace(last, name=name, before=first.before, old_signature=first.old_signature),
+                            chain,
+                        )
+
+    def _list_removal(self, thing: _Thing, holders: Sequence[_Thing]) -> Iterator[tuple[ContractChange, _Rows]]:
+        if not thing.was_there or any(each.is_added or (each.is_gone and each.is_class) for each in holders):
+            return
+        removed = next(row for _, row in reversed(thing.existence) if row.kind is _REMOVED)
+        earlier = next((each for each in thing.list_chains() if each[-1][1].after == removed.before), [])
+        first = earlier[0][1] if earlier else removed
+        name, signature = self.get_original_name(thing), first.old_signature
+        yield (
+            replace(removed, name=name, before=first.before, old_signature=signature),
+            [*earlier, *thing.existence],
+        )
+
+    def _list_addition(self, thing: _Thing, holders: Iterable[_Thing]) -> Iterator[tuple[ContractChange, _Rows]]:
+        if any(each.is_gone or (each.is_added and each.is_class) for each in holders):
+            return
+        added = next(row for _, row in reversed(thing.existence) if row.kind in _ADDITIONS)
+        later = next((each for each in thing.list_chains() if each[0][1].before == added.after), [])
+        rows = [*thing.existence, *later]
+        end = later[-1][1] if later else added
+        is_abstract = any(row.kind is ChangeKind.ABSTRACT_MEMBER for _, row in rows)
+        _, last = max(rows, key=lambda each: each[0])
+        name, now = self.get_original_name(thing), self.get_name(thing.key)
+        added = replace(
+            added,
+            kind=ChangeKind.ABSTRACT_MEMBER if is_abstract else added.kind,
+            name=name,
+            after=end.after,
+            path=last.path,
+            line=last.line,
+            side=last.side,
+            new_name=now if now != name else "",
+            new_signature=end.new_signature,
+        )
+        yield added, rows
+
+    def _list_placement(self, thing: _Thing) -> Iterator[tuple[ContractChange, _Rows]]:
+        """Yield where a thing is now, if it moved itself or what stood in for it at the old name went away."""
+        name, now = self.get_original_name(thing), self.get_name(thing.key)
+        rows = thing.existence
+        is_removed = bool(rows) and rows[-1][1].kind is _REMOVED
+        if name == now or not (self.is_displaced(thing) or is_removed):
+            return
+        placements = [row for _, row in rows if row.kind in _PLACEMENTS]
+        row = placements[-1] if placements else rows[-1][1]
+        kinds = {each.kind for each in placements}
+        if len(kinds) != 1:
+            kinds = {ChangeKind.MOVED if name.rpartition(".")[2] == now.rpartition(".")[2] else ChangeKind.RENAMED}
+        moved = replace(row, kind=kinds.pop(), before=rows[0][1].before, is_importable=thing.is_importable)
+        yield replace(moved, name=name, new_name=now), rows
 
 
 def _join(holder: str, part: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from impact.contract.breaking import describe_other_kind
 from impact.contract.models import PYTHON_CLASSES, ContractChange, ContractClass, MergeContract
-from impact.contract.python.callers import get_called_name
 from impact.profile.models import Use, UseKind
 from impact.profile.symbols import is_telling_method
 from impact.python.models import CallShape, ParameterKind, Signature
@@ -275,7 +274,7 @@ def _find_failing_call(
     It is by what callers must or do pass: a call without new names may be of another class's method.
     """
     old, new = versions
-    reason, called = "", get_called_name(change)
+    reason, called = "", change.called_name
     for shape in contract.calls.get(called, ()):
         if can_bind(new, shape) and not can_bind(old, shape) and (problem := find_binding_problem(own, shape)):
             reason = _describe(_OWN_REFUSALS, problem)

@@ -11,7 +11,6 @@ from datetime import datetime
 
 from impact.checker.diagnostics import NOT_CHECKED, CheckedMerges, Place, Witness
 from impact.contract.models import ContractChange, MergeContract, cover_contracts, name_merge
-from impact.contract.python.callers import get_called_name
 from impact.coverage import COMPLETE, Coverage, CoveredList, UnreadFile
 from impact.errors import READING_FAILED, attempt
 from impact.history.reverts import Revert
@@ -210,7 +209,7 @@ def _is_same_fact(touch: Touch, other: Touch) -> bool:
 
 def _has_same_cause(touch: Touch, other: Touch) -> bool:
     """Return whether two changes are of one name: of a class and its base, of a field and an argument."""
-    name, others = (get_called_name(each.change).lstrip("-").replace("-", "_") for each in (touch, other))
+    name, others = (each.change.called_name.lstrip("-").replace("-", "_") for each in (touch, other))
     if name == others or f"`{name}`" in other.reason or f"`{others}`" in touch.reason:
         return True
     is_constructor = all(each.change.name.endswith(".__init__") for each in (touch, other))

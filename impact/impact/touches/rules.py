@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from impact.contract.breaking import describe_breakage, describe_default, describe_loss
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
-from impact.contract.python.callers import get_called_name
 from impact.contract.surfaces.comparison import WITHOUT_EFFECT
 from impact.contract.surfaces.texts import is_dockerfile
 from impact.profile.models import DerivedClass, Use, UseKind
@@ -177,7 +176,7 @@ def _judge_result(change: ContractChange, contract: MergeContract, index: Profil
     before, after = (each.results if each else () for each in (change.old_signature, change.new_signature))
     likely = list_likely_calls(change, contract, index)
     # upstream takes apart what it gets
-    is_taken = any(shape.unpacked in after for shape in contract.calls.get(get_called_name(change), ()))
+    is_taken = any(shape.unpacked in after for shape in contract.calls.get(change.called_name, ()))
     for use in (*index.list_uses(change.name), *list_possible_calls(change, index)):
         if use.kind in _CALLS:
             is_sure = use.kind is not UseKind.POSSIBLE_CALL or use in likely

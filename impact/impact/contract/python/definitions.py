@@ -7,14 +7,16 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
-from impact.contract.python.matching import (
+from impact.contract.python.snapshots import (
+    Place,
+    Snapshot,
     compare_names,
     compare_shapes,
+    is_plain_base,
     is_same_value,
     pair_best,
     score_rename,
 )
-from impact.contract.python.snapshots import Place, Snapshot, is_plain_base
 from impact.python.code_reader import CUT_MARK
 from impact.python.data_classes import DECORATORS
 from impact.python.models import Definition, DefinitionKind, Parameter, ParameterKind, Signature
@@ -155,6 +157,7 @@ def _is_called_otherwise(old: Signature, new: Signature) -> bool:
 
 # --- what stands for something of another kind
 
+_PROPERTY = Signature((Parameter("self"),), is_property=True, is_settable=True)
 _ANYTHING = (Parameter("args", ParameterKind.REST), Parameter("kwargs", ParameterKind.KEYWORDS))
 
 
@@ -181,16 +184,16 @@ def _read_callable(place: Place, side: Snapshot) -> Signature | None:
 
 def _compare_values(old: Place, new: Place) -> Iterator[ContractChange]:
     """Compare a member that is a method on one side and a plain value on the other."""
-    first, second = (each.signature or _read_value(each.definition) for each in (old, new))
+    sides: list[Signature | None] = []
+    for each in (old, new):
+        value, annotation = each.definition.value, each.definition.annotation
+        # it may be something that is called
+        is_plain = _is_literal(value) or (bool(annotation) and "Callable" not in annotation)
+        sides.append(each.signature or (_PROPERTY if is_plain else None))
+    first, second = sides
     if first and second and not is_same_call(first, second):
         row = make_row(ChangeKind.SIGNATURE, old, new)
         yield replace(row, subject=ContractClass.METHOD, old_signature=first, new_signature=second)
-
-
-def _read_value(definition: Definition) -> Signature | None:
-    """Return a value as a property; None if it may be something that is called."""
-    is_plain = _is_literal(definition.value) or "Callable" not in (definition.annotation or "Callable")
-    return Signature((Parameter("self"),), is_property=True, is_settable=True) if is_plain else None
 
 
 def _is_literal(text: str) -> bool:

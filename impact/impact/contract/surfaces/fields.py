@@ -17,22 +17,18 @@ from impact.contract.models import ContractClass
 from impact.contract.surfaces.facts import (
     Fact,
     FieldClass,
-    read_notice,
-    shorten_note,
-    shorten_text,
-    show_default,
-)
-from impact.contract.surfaces.python_file import (
     PythonFile,
     find_argument,
     get_last_name,
     is_true,
     list_elements,
     name_expression,
-    read_comment,
-    read_string,
-    resolve_name,
+    read_literal,
+    read_notice,
+    shorten_note,
+    shorten_text,
     show_annotation,
+    show_default,
     show_expression,
 )
 from impact.python.code_reader import is_text
@@ -107,14 +103,14 @@ def _read_class(
             continue
         # a text after a field is its documentation
         text = getattr(getattr(after, "value", None), "value", "") if after and is_text(after) else ""
-        note = f"{shorten_note(text)} {read_comment(file, statement.lineno)}".strip()
+        note = f"{shorten_note(text)} {file.read_comment(statement.lineno)}".strip()
         call = find_field_call(statement.value, statement.annotation)
         default, is_required = show_expression(statement.value), statement.value is None
         alias, is_deprecated = "", False
         if call:
             if statement.value is None or statement.value is call:
                 default, is_required = _read_field_default(call)
-            notes = [read_string(file, find_argument(call, key)) or "" for key in ("description", "deprecated")]
+            notes = [file.read_argument(call, key) for key in ("description", "deprecated")]
             note = shorten_note(" ".join([*notes, note]))
             written = find_argument(call, "validation_alias") or find_argument(call, "alias")
             alias = f" as {show_expression(written)}" if written else ""
@@ -199,17 +195,17 @@ def _list_looped(file: PythonFile) -> _Looped:
         target = node.target.elts[0] if isinstance(node.target, ast.Tuple) else node.target
         func = node.iter.func if isinstance(node.iter, ast.Call) else None
         source = func.value if isinstance(func, ast.Attribute) and func.attr == "items" else node.iter
-        table = resolve_name(file, source)
+        table = file.resolve_name(source)
         values = table.keys if isinstance(table, ast.Dict) else getattr(table, "elts", ())
         # of a row it is the first
         heads = (each.elts[0] if isinstance(each, ast.Tuple) and each.elts else each for each in values)
-        looped[scope, get_last_name(target)] = tuple(filter(None, (read_string(file, each) for each in heads)))
+        looped[scope, get_last_name(target)] = tuple(filter(None, (file.read_string(each) for each in heads)))
     return looped
 
 
 def _list_argparse(file: PythonFile, call: ast.Call, names: list[str], reference: str) -> Iterator[Fact]:
     written, node = find_argument(call, "action"), find_argument(call, "default")
-    action = read_string(file, written) or get_last_name(written)
+    action = file.read_string(written) or get_last_name(written)
     is_switch = action in _SWITCHES or action.endswith(_BOTH_WAYS)
     is_required = is_true(find_argument(call, "required"))
     if node is None and action in _SWITCHES:
@@ -220,7 +216,7 @@ def _list_argparse(file: PythonFile, call: ast.Call, names: list[str], reference
         default = _show_default(node)
         default = _ON_OFF.get(default, default) if is_switch else default
     is_deprecated = is_true(find_argument(call, "deprecated")) or "deprecat" in action.lower()
-    note = f"{_read_help(file, call)} {'deprecated' if is_deprecated else read_comment(file, call.lineno)}"
+    note = f"{_read_help(file, call)} {'deprecated' if is_deprecated else file.read_comment(call.lineno)}"
     shape = "" if reference else "switch" if is_switch else "value"
     for name in names:
         fact = _make_flag(name, call.lineno, default, note, is_required=is_required)
@@ -232,11 +228,11 @@ def _list_argparse(file: PythonFile, call: ast.Call, names: list[str], reference
 
 def _read_names(file: PythonFile, node: ast.expr, scope: str, looped: _Looped) -> tuple[str, ...]:
     """Return the texts of an argument: one, or those of a loop, also behind dashes: ``f"--{name}"``."""
-    if text := read_string(file, node):
+    if text := file.read_string(node):
         return (text,)
     parts = node.values if isinstance(node, ast.JoinedStr) else [node]
     last = parts[-1].value if isinstance(parts[-1], ast.FormattedValue) else parts[-1]
-    prefix = (read_string(file, parts[0]) or "") if len(parts) == 2 else ""
+    prefix = file.read_string(parts[0]) if len(parts) == 2 else ""
     return tuple(f"{prefix}{text}" for text in looped.get((scope, get_last_name(last)), ()))
 
 
@@ -258,7 +254,7 @@ def _find_reference(call: ast.Call, scope: str, sources: _Sources) -> str:
 
 def _list_click(file: PythonFile, call: ast.Call) -> Iterator[Fact]:
     """Yield the flags of ``@click.option("--x/--no-x", default=…)`` and ``typer.Option(…, "--x")``."""
-    texts = [read_string(file, argument) or "" for argument in call.args]
+    texts = [file.read_string(argument) for argument in call.args]
     default = find_argument(call, "default")
     if default is None and get_last_name(call.func) == "Option" and texts and not texts[0].startswith("-"):
         default = call.args[0]
@@ -271,7 +267,7 @@ def _list_click(file: PythonFile, call: ast.Call) -> Iterator[Fact]:
 
 
 def _read_help(file: PythonFile, call: ast.Call) -> str:
-    return shorten_note(read_string(file, find_argument(call, "help")) or "")
+    return shorten_note(file.read_argument(call, "help"))
 
 
 def _show_default(node: ast.expr | None) -> str:
@@ -298,16 +294,12 @@ def replace_default(fact: Fact, default: str, *, is_switch: bool | None = None) 
 
 def list_flag_classes(file: PythonFile) -> frozenset[str]:
     """Return the classes whose fields become flags one by one: ``f"--{key.replace('_', '-')}"`` in a loop."""
-    calls = file.list_calls("add_argument".__eq__)
-    scopes = {scope for call, scope in calls if any(map(_is_generated, call.args))}
+    arguments = ((each, scope) for call, scope in file.list_calls("add_argument".__eq__) for each in call.args)
+    texts = ((each.values, scope) for each, scope in arguments if isinstance(each, ast.JoinedStr))
+    scopes = {scope for parts, scope in texts if len(parts) == 2 and read_literal(parts[0]) == "--"}
     places = {(scope, owner) for (scope, _), owner in _list_kwargs_sources(file).items()} if scopes else set()
     owners = {scope: scope.split(".", 1)[0] for scope in scopes}
     return frozenset(owner for scope, owner in owners.items() if {(scope, owner), (scope, "cls")} & places)
-
-
-def _is_generated(node: ast.expr) -> bool:
-    first = node.values[0] if isinstance(node, ast.JoinedStr) and len(node.values) == 2 else None
-    return isinstance(first, ast.Constant) and first.value == "--"
 
 
 def list_flag_overrides(file: PythonFile) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -316,8 +308,8 @@ def list_flag_overrides(file: PythonFile) -> dict[str, dict[str, tuple[str, ...]
     for node, _ in file.list_nodes(ast.Assign):
         target = node.targets[0]
         if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Subscript):
-            field, key = read_string(file, target.value.slice), read_string(file, target.slice)
-            names = (read_string(file, item) for item in list_elements(node.value))
+            field, key = file.read_string(target.value.slice), file.read_string(target.slice)
+            names = (file.read_string(item) for item in list_elements(node.value))
             if field and key == "flags":
                 overrides[field][key] = tuple(filter(None, names))
             elif field and key in {"default", "required", "deprecated"}:

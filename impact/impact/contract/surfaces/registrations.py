@@ -14,26 +14,21 @@ from impact.contract.deprecations import is_deprecation
 from impact.contract.models import ContractClass
 from impact.contract.surfaces.facts import (
     Fact,
-    make_entry_point,
-    make_op,
-    make_variable,
-    read_notice,
-    shorten_note,
-    shorten_text,
-    show_default,
-)
-from impact.contract.surfaces.python_file import (
     PythonFile,
     find_argument,
     get_last_name,
     is_true,
     list_elements,
     list_parameters,
+    make_entry_point,
+    make_op,
+    make_variable,
     name_expression,
-    read_comment,
     read_literal,
-    read_string,
-    resolve_name,
+    read_notice,
+    shorten_note,
+    shorten_text,
+    show_default,
     show_expression,
     show_signature,
 )
@@ -50,47 +45,41 @@ _UNSET = ("None", "''")
 def list_python_variables(file: PythonFile) -> Iterator[Fact]:
     """Yield the variables that tables declare, then those that are read elsewhere in the file."""
     reads = [
-        (call, scope, read_string(file, call.args[0]) or "")
+        (call, scope, file.read_string(call.args[0]))
         for call, scope in file.list_calls(_GETS.__contains__)
         if name_expression(call.func) in _GETTERS and call.args
     ]
     getters = {(scope, name): call for call, scope, name in reversed(reads)}
     declared: set[str] = set()
-    for table in file.constants.values():
-        # a dictionary of the top level that reads a variable under its own name
-        if isinstance(table, ast.Dict) and any(map(_reads_itself, table.keys, table.values)):
-            for key, value in zip(table.keys, table.values, strict=True):
-                if key is not None and (name := _read_name(key)):
-                    declared.add(name)
-                    getter = getters.get((name_expression(value), name))
-                    call = getter if isinstance(value, ast.Name) else _find_getter(value, name)
-                    default = _show_value(find_argument(call, "default", 1)) if call else ""
-                    body = value.body if isinstance(value, ast.Lambda) else value
-                    # what follows "or" applies if the variable is empty
-                    if isinstance(body, ast.BoolOp) and isinstance(body.op, ast.Or):
-                        last = body.values[-1]
-                        default = default or (_show_value(last) if isinstance(last, ast.Constant) else "")
-                    yield _make_commented(file, name, default, key.lineno)
+    for table in (each for each in file.constants.values() if isinstance(each, ast.Dict)):
+        pairs = zip(table.keys, table.values, strict=True)
+        named = [
+            (key.lineno, name, value)
+            for key, value in pairs
+            if key and (name := read_literal(key)) and _VARIABLE.fullmatch(name)
+        ]
+        # it reads a variable under its own name
+        if any(isinstance(value, ast.Lambda) and _find_getter(value, name) for _, name, value in named):
+            declared |= {name for _, name, _ in named}
+            for line, name, value in named:
+                getter = getters.get((name_expression(value), name))
+                call = getter if isinstance(value, ast.Name) else _find_getter(value, name)
+                default = _show_value(find_argument(call, "default", 1)) if call else ""
+                body = value.body if isinstance(value, ast.Lambda) else value
+                # what follows "or" applies if the variable is empty
+                if isinstance(body, ast.BoolOp) and isinstance(body.op, ast.Or):
+                    last = body.values[-1]
+                    default = default or (_show_value(last) if isinstance(last, ast.Constant) else "")
+                yield _make_commented(file, name, default, line)
     read: list[tuple[ast.Call | ast.Subscript, str]] = [(call, name) for call, _, name in reads]
     for node, _ in file.list_nodes(ast.Subscript):
         if isinstance(node.ctx, ast.Load) and get_last_name(node.value) == "environ":
-            read.append((node, read_string(file, node.slice) or ""))
+            read.append((node, file.read_string(node.slice)))
     own = f"{PurePosixPath(file.path).parts[0].upper()}_"
     for each, name in read:
         if _VARIABLE.fullmatch(name) and name not in declared and name.startswith(own):
             default = _show_value(find_argument(each, "default", 1)) if isinstance(each, ast.Call) else ""
             yield _make_commented(file, name, default, each.lineno, is_loose=True)
-
-
-def _read_name(key: ast.expr | None) -> str:
-    """Return the variable that a key names; empty for any other key."""
-    name = read_literal(key) or ""
-    return name if _VARIABLE.fullmatch(name) else ""
-
-
-def _reads_itself(key: ast.expr | None, value: ast.expr) -> bool:
-    name = _read_name(key)
-    return bool(name) and isinstance(value, ast.Lambda) and bool(_find_getter(value, name))
 
 
 def _find_getter(node: ast.AST, name: str) -> ast.Call | None:
@@ -104,14 +93,12 @@ def _find_getter(node: ast.AST, name: str) -> ast.Call | None:
 
 
 def _show_value(node: ast.expr | None) -> str:
-    text = read_literal(node)
-    if text is None:
-        text = show_expression(node.body if isinstance(node, ast.Lambda) else node)
+    text = read_literal(node) or show_expression(node.body if isinstance(node, ast.Lambda) else node)
     return "" if text in _UNSET else text
 
 
 def _make_commented(file: PythonFile, name: str, default: str, line: int, *, is_loose: bool = False) -> Fact:
-    comment = read_comment(file, line)
+    comment = file.read_comment(line)
     return read_notice(make_variable(name, line, default, comment, is_loose=is_loose), comment)
 
 
@@ -142,7 +129,7 @@ def list_warnings(file: PythonFile, fields: Mapping[str, Fact]) -> Iterator[Fact
         message = call.args[0] if call.args else None
         text = _join_text(message)
         if isinstance(message, ast.Name):
-            text = texts.get((scope, message.id)) or read_string(file, message) or ""
+            text = texts.get((scope, message.id)) or file.read_string(message)
         match = _SUBJECT.match(text) if is_deprecation(text) else None
         if match and (about := _find_subject(match["subject"], fields)):
             yield read_notice(Fact(*about, call.lineno, shorten_text(text)), text, is_deprecated=True)
@@ -185,7 +172,7 @@ def list_endpoints(file: PythonFile) -> Iterator[Fact]:
                 methods = [call.func.attr] if call.func.attr in _METHODS else []
                 methods += _read_methods(file, call) if call.func.attr in _ROUTES else []
                 path = find_argument(call, "path", 0) or find_argument(call, "rule")
-                facts += _list_routes(call, methods, read_string(file, path), prefixes)
+                facts += _list_routes(call, methods, file.read_string(path), prefixes)
         yield from facts
         names = [fact.name for fact in facts]
         handlers[f"{scope}.{function.name}".lstrip(".")] = names
@@ -194,19 +181,19 @@ def list_endpoints(file: PythonFile) -> Iterator[Fact]:
     for call, scope in file.list_calls("get".__eq__):
         # what a handler takes from the query itself: request.query_params.get("level", "1")
         if call.args and get_last_name(getattr(call.func, "value", None)) == "query_params":
-            parameter = read_string(file, call.args[0])
+            parameter = file.read_string(call.args[0])
             default = show_expression(find_argument(call, "default", 1))
             for endpoint in handlers.get(scope, []) if parameter else ():
-                yield _make_parameter(endpoint, str(parameter), call.lineno, default)
+                yield _make_parameter(endpoint, parameter, call.lineno, default)
     # app.router.add_get("/x", …) and app.add_api_route("/x", …, methods=[…])
     for call, _ in file.list_calls({*_ADDERS, *_ROUTE_ADDERS}.__contains__):
-        action, first = get_last_name(call.func), read_string(file, find_argument(call, "path", 0)) or ""
+        action, first = get_last_name(call.func), file.read_argument(call, "path", 0)
         methods = [_ADDERS[action]] if action in _ADDERS else _read_methods(file, call)
         if isinstance(call.func, ast.Attribute) and first.startswith("/"):
             yield from _list_routes(call, methods, first, prefixes)
         elif isinstance(call.func, ast.Attribute) and action == "add_route" and first.isalpha():
             # aiohttp: add_route("GET", "/x", …)
-            yield from _list_routes(call, [first], read_string(file, find_argument(call, "path", 1)), {})
+            yield from _list_routes(call, [first], file.read_argument(call, "path", 1), {})
 
 
 def _list_prefixes(file: PythonFile) -> dict[str, str]:
@@ -215,22 +202,20 @@ def _list_prefixes(file: PythonFile) -> dict[str, str]:
     for _, name, value in file.assigned:
         if isinstance(value, ast.Call) and get_last_name(value.func) in _ROUTERS:
             prefix = find_argument(value, "prefix") or find_argument(value, "url_prefix")
-            prefixes[name] = read_string(file, prefix) or ""
+            prefixes[name] = file.read_string(prefix)
     for call, _ in file.list_calls("include_router".__eq__):
         if call.args:
-            added = read_string(file, find_argument(call, "prefix"))
+            added = file.read_argument(call, "prefix")
             name = name_expression(call.args[0])
             if added and name in prefixes:
                 prefixes[name] = f"{added}{prefixes[name]}"
     return prefixes
 
 
-def _list_routes(
-    call: ast.Call, methods: list[str], path: str | None, prefixes: Mapping[str, str]
-) -> Iterator[Fact]:
+def _list_routes(call: ast.Call, methods: list[str], path: str, prefixes: Mapping[str, str]) -> Iterator[Fact]:
     router = call.func.value if isinstance(call.func, ast.Attribute) else None
     is_deprecated = is_true(find_argument(call, "deprecated"))
-    for method in methods if path and path.startswith("/") else ():
+    for method in methods if path.startswith("/") else ():
         name = f"{method.upper()} {prefixes.get(name_expression(router), '')}{path}"
         yield Fact(ContractClass.ENDPOINT, name, call.lineno, name, is_deprecated=is_deprecated)
 
@@ -239,7 +224,7 @@ def _read_methods(file: PythonFile, call: ast.Call) -> list[str]:
     methods = find_argument(call, "methods")
     if not isinstance(methods, ast.List | ast.Tuple | ast.Set):
         return ["get"]
-    return [method for node in methods.elts if (method := read_string(file, node))]
+    return [method for node in methods.elts if (method := file.read_string(node))]
 
 
 def _list_taken(function: ast.FunctionDef) -> Iterator[tuple[str, int, str]]:
@@ -280,7 +265,7 @@ def list_metrics(file: PythonFile) -> Iterator[Fact]:
             lists[scope, name.rpartition(".")[2]] = value
     hidden = _list_hidden_lines(file) if calls else set()
     for call, scope in calls:
-        kind, name = _read_type(get_last_name(call.func)), read_string(file, find_argument(call, "name", 0)) or ""
+        kind, name = _read_type(get_last_name(call.func)), file.read_argument(call, "name", 0)
         is_other = isinstance(call.func, ast.Attribute) and get_last_name(call.func.value) in _NO_METRICS
         # collections.Counter("text") has no documentation
         is_registered = len(call.args) > 1 or any(
@@ -290,10 +275,10 @@ def list_metrics(file: PythonFile) -> Iterator[Fact]:
             continue
         names = find_argument(call, "labelnames", 2)
         labels = ", ".join(_read_labels(names, scope, lists)) if names else ""
-        note = shorten_note(read_string(file, find_argument(call, "documentation", 1)) or "")
+        note = shorten_note(file.read_argument(call, "documentation", 1))
         text = shorten_text(f"{kind} {name} {{{labels}}}" if labels else f"{kind} {name}")
         fact = Fact(ContractClass.METRIC, name, call.lineno, text, shape=f"{kind} {labels}", help=note)
-        comment = f"{note} {read_comment(file, call.lineno)}"
+        comment = f"{note} {file.read_comment(call.lineno)}"
         yield read_notice(fact, comment, is_deprecated=call.lineno in hidden)
 
 
@@ -326,12 +311,10 @@ def _read_labels(node: ast.expr, scope: str, lists: _Lists, depth: int = 0) -> I
 def _list_hidden_lines(file: PythonFile) -> set[int]:
     """Return the lines that run only if hidden metrics are shown."""
     lines: set[int] = set()
-    end = 0
     for node, _ in file.list_nodes(ast.If) if any(_HIDDEN in line for line in file.lines) else ():
         # what stands inside of the last one is known already
-        if node.lineno > end and _HIDDEN in show_expression(node.test):
-            end = node.body[-1].end_lineno or node.lineno
-            lines.update(range(node.lineno, end + 1))
+        if node.lineno not in lines and _HIDDEN in show_expression(node.test):
+            lines.update(range(node.lineno, (node.body[-1].end_lineno or node.lineno) + 1))
     return lines
 
 
@@ -346,25 +329,25 @@ def list_python_ops(file: PythonFile) -> Iterator[Fact]:
     libraries: dict[str, str] = {}
     for _, name, value in file.assigned:
         if isinstance(value, ast.Call) and get_last_name(value.func) == "Library" and value.args:
-            libraries |= {name: space} if (space := read_string(file, value.args[0])) else {}
+            libraries |= {name: space} if (space := file.read_string(value.args[0])) else {}
     for call, _ in file.list_calls({"direct_register_custom_op", "define"}.__contains__):
         if get_last_name(call.func) != "define":
             library = find_argument(call, "target_lib")
             written = name_expression(library)
             space = libraries.get(written, "vllm" if library is None else written)
             function = functions.get(get_last_name(find_argument(call, "op_func", 1)))
-            if op := read_string(file, find_argument(call, "op_name", 0)):
+            if op := file.read_argument(call, "op_name", 0):
                 yield make_op(f"{space}.{op}", call.lineno, show_signature(op, function))
         elif isinstance(call.func, ast.Attribute) and call.args:
             space = libraries.get(name_expression(call.func.value), "")
-            schema = read_string(file, call.args[0]) or ""
+            schema = file.read_string(call.args[0])
             if space and (match := OP_NAME.match(schema)):
                 yield make_op(f"{space}.{match[1]}", call.lineno, schema)
     for function, _ in file.list_nodes(ast.FunctionDef):
         for decorator in function.decorator_list:
             # @torch.library.custom_op("space::name", …)
             if isinstance(decorator, ast.Call) and get_last_name(decorator.func) in {"custom_op", "triton_op"}:
-                space, _, op = (read_string(file, find_argument(decorator, "name", 0)) or "").partition("::")
+                space, _, op = file.read_argument(decorator, "name", 0).partition("::")
                 if op:
                     yield make_op(f"{space}.{op}", function.lineno, show_signature(op, function))
 
@@ -377,13 +360,13 @@ _LOOKUPS = ("entry_points", "plugins_by_group", "iter_entry_points")
 
 def list_setup_entry_points(file: PythonFile) -> Iterator[Fact]:
     for call, _ in file.list_calls("setup".__eq__):
-        table = resolve_name(file, find_argument(call, "entry_points"))
+        table = file.resolve_name(find_argument(call, "entry_points"))
         for key, items in zip(table.keys, table.values, strict=True) if isinstance(table, ast.Dict) else ():
-            group = read_string(file, key)
+            group = file.read_string(key)
             for item in list_elements(items) if group else ():
-                name, mark, target = (read_string(file, item) or "").partition("=")
+                name, mark, target = file.read_string(item).partition("=")
                 if mark:
-                    yield make_entry_point(str(group), name.strip(), target.strip(), item.lineno)
+                    yield make_entry_point(group, name.strip(), target.strip(), item.lineno)
 
 
 def list_plugin_groups(file: PythonFile) -> Iterator[Fact]:
@@ -393,7 +376,7 @@ def list_plugin_groups(file: PythonFile) -> Iterator[Fact]:
         if constant.endswith("_GROUP") and "PLUGIN" in constant:
             groups.append((value, value.lineno, False))
     for node, line, is_loose in groups:
-        group = read_string(file, node) or ""
+        group = file.read_string(node)
         if _GROUP.fullmatch(group):
             text = f"plugins in the group {group}"
             yield Fact(ContractClass.ENTRY_POINT, group, line, text, is_loose=is_loose)

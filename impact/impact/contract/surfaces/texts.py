@@ -14,13 +14,15 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from impact.contract.models import ContractClass
-from impact.contract.surfaces.facts import Fact, make_entry_point, make_op, make_variable, shorten_text
-from impact.contract.surfaces.python_file import (
+from impact.contract.surfaces.facts import (
+    Fact,
     PythonFile,
     find_argument,
     list_elements,
-    read_string,
-    resolve_name,
+    make_entry_point,
+    make_op,
+    make_variable,
+    shorten_text,
 )
 from impact.contract.surfaces.registrations import OP_NAME
 
@@ -119,14 +121,14 @@ def list_setup_dependencies(file: PythonFile) -> Iterator[Fact]:
     """Yield the literal dependencies of ``setup(…)``."""
     for call, _ in file.list_calls("setup".__eq__):
         python = find_argument(call, "python_requires")
-        constraint = read_string(file, python)
+        constraint = file.read_string(python)
         if python is not None and constraint:
             yield _make_dependency("python", constraint, python.lineno)
         for name in ("install_requires", "extras_require"):
-            value = resolve_name(file, find_argument(call, name))
+            value = file.resolve_name(find_argument(call, name))
             groups = value.values if isinstance(value, ast.Dict) else [value]
             for item in chain.from_iterable(map(list_elements, groups)):
-                yield from _list_requirement(read_string(file, item) or "", item.lineno)
+                yield from _list_requirement(file.read_string(item), item.lineno)
 
 
 # --- pyproject.toml and setup.cfg
