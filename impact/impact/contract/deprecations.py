@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
@@ -130,11 +130,6 @@ def find_due_release(deadline: Version, releases: Iterable[Release]) -> Release 
     return None
 
 
-def find_deadline_release(deadline: Version, releases: Iterable[Release]) -> Release | None:
-    """Return the first release of the deadline or a later version; None if there is none yet."""
-    return next((each for each in releases if each.version >= deadline), None)
-
-
 # --- the ledger
 
 # vLLM announced some 60 in its last year; a ledger with more than this has no use for a reader
@@ -172,19 +167,6 @@ class Deprecation:
     removed_by: int = 0
     removed_at: datetime | None = None
 
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.subject.value, self.name
-
-    @property
-    def version(self) -> Version | None:
-        """The version in which it goes, if the announcement names one."""
-        return parse_version(self.when)
-
-    @property
-    def date(self) -> dt.date | None:
-        return parse_deadline_date(self.when)
-
 
 @dataclass(frozen=True, slots=True)
 class DeprecationLedger:
@@ -204,6 +186,9 @@ class DeprecationNews:
     release: Release | None = None
 
 
+_Entries = dict[tuple[ContractClass, str], Deprecation]
+
+
 def update_ledger(
     ledger: DeprecationLedger, merges: Sequence[MergeContract], reverted: Collection[int] = ()
 ) -> DeprecationLedger:
@@ -214,11 +199,12 @@ def update_ledger(
     """
 
     def apply_all(chosen: Sequence[MergeContract]) -> DeprecationLedger:
-        entries = {
-            each.key: replace(each, removed_by=0, removed_at=None) if each.removed_by in reverted else each
-            for each in ledger.entries
-            if each.number not in reverted
+        entries: _Entries = {
+            (each.subject, each.name): each for each in ledger.entries if each.number not in reverted
         }
+        for key, each in entries.items():
+            if each.removed_by in reverted:
+                entries[key] = replace(each, removed_by=0, removed_at=None)
         ordered = sorted(chosen, key=lambda merge: (merge.merged_at, merge.number))
         for merge in ordered:
             for row in merge.changes if merge.number not in reverted else ():
@@ -240,8 +226,18 @@ def get_state(entry: Deprecation, releases: Sequence[Release], now: datetime) ->
 
 def list_steps(entry: Deprecation, releases: Sequence[Release]) -> tuple[DeprecationNews, ...]:
     """Return the steps of a deprecation, in order. Those of releases before its announcement are no steps."""
-    steps = [DeprecationNews(DeprecationState.ANNOUNCED, entry, entry.announced_at)]
-    steps += _list_deadline_steps(entry, releases)
+    points: list[tuple[DeprecationState, datetime, Release | None]] = []
+    if version := parse_version(entry.when):
+        due = find_due_release(version, releases)
+        points += [(DeprecationState.DUE, due.released_at, due)] if due else []
+        late = next((each for each in releases if each.version >= version), None)
+        points += [(DeprecationState.OVERDUE, late.released_at, late)] if late else []
+    elif date := parse_deadline_date(entry.when):
+        day = datetime.combine(date, time.min, UTC)
+        points += [(DeprecationState.DUE, day - DUE_BEFORE_DATE, None), (DeprecationState.OVERDUE, day, None)]
+    first = entry.announced_at
+    steps = [DeprecationNews(DeprecationState.ANNOUNCED, entry, first)]
+    steps += [DeprecationNews(state, entry, max(at, first), release) for state, at, release in points]
     if entry.removed_at:
         steps = [each for each in steps if each.at < entry.removed_at]
         steps.append(DeprecationNews(DeprecationState.REMOVED, entry, entry.removed_at))
@@ -256,21 +252,9 @@ def list_news(
     return tuple(sorted((each for each in steps if since <= each.at < until), key=lambda each: each.at))
 
 
-def _list_deadline_steps(entry: Deprecation, releases: Sequence[Release]) -> Iterator[DeprecationNews]:
-    if (version := entry.version) is not None:
-        if due := find_due_release(version, releases):
-            yield DeprecationNews(DeprecationState.DUE, entry, max(due.released_at, entry.announced_at), due)
-        if late := find_deadline_release(version, releases):
-            yield DeprecationNews(DeprecationState.OVERDUE, entry, max(late.released_at, entry.announced_at), late)
-    elif (date := entry.date) is not None:
-        day = datetime.combine(date, time.min, UTC)
-        yield DeprecationNews(DeprecationState.DUE, entry, max(day - DUE_BEFORE_DATE, entry.announced_at))
-        yield DeprecationNews(DeprecationState.OVERDUE, entry, max(day, entry.announced_at))
-
-
-def _apply_row(entries: dict[tuple[str, str], Deprecation], merge: MergeContract, row: ContractChange) -> None:
-    key = (row.subject.value, row.name)
-    earlier = entries.get(key)
+def _apply_row(entries: _Entries, merge: MergeContract, row: ContractChange) -> None:
+    key = row.subject, row.name
+    earlier, is_gone = entries.get(key), row.kind in LOST and not row.is_importable
     if row.kind is ChangeKind.DEPRECATED:
         if earlier is None or earlier.removed_by or earlier.number == merge.number:
             at = merge.number, merge.commit, merge.merged_at
@@ -278,8 +262,5 @@ def _apply_row(entries: dict[tuple[str, str], Deprecation], merge: MergeContract
         deadline = row.deadline or Deadline()
         when, replacement = deadline.when or earlier.when, deadline.replacement or earlier.replacement
         entries[key] = replace(earlier, when=when, replacement=replacement)
-    elif row.kind in LOST and not row.is_importable and earlier and not earlier.removed_by:
-        is_later = earlier.announced_at < merge.merged_at
-        entries[key] = (
-            replace(earlier, removed_by=merge.number, removed_at=merge.merged_at) if is_later else earlier
-        )
+    elif is_gone and earlier and not earlier.removed_by and earlier.announced_at < merge.merged_at:
+        entries[key] = replace(earlier, removed_by=merge.number, removed_at=merge.merged_at)

@@ -99,7 +99,12 @@ def test_the_release_before_a_deadline_is_that_of_the_version_before(
 def test_a_deprecation_goes_through_its_states() -> None:
     ledger = update_ledger(DeprecationLedger(), [ANNOUNCEMENT])
     (entry,) = ledger.entries
-    assert (entry.number, entry.when, entry.replacement, entry.version) == (1, "v0.12", "--new", (0, 12, 0))
+    assert (entry.number, entry.when, entry.replacement, parse_version(entry.when)) == (
+        1,
+        "v0.12",
+        "--new",
+        (0, 12, 0),
+    )
     days = {2: S.ANNOUNCED, 9: S.ANNOUNCED, 10: S.DUE, 29: S.DUE, 30: S.OVERDUE, 50: S.OVERDUE}
     assert {day: get_state(entry, RELEASES, NOON + timedelta(days=day)) for day in days} == days
     (gone,) = update_ledger(ledger, [REMOVAL]).entries

@@ -216,9 +216,7 @@ class ClassComparison:
 
     def __init__(self, old: Place, new: Place, before: Snapshot, after: Snapshot) -> None:
         self._class, self._new_class, self._before, self._after = old, new, before, after
-        self._old, self._new = (
-            {name: Place(each.outline, member) for name, member in each.members.items()} for each in (old, new)
-        )
+        self._old, self._new = old.list_members(), new.list_members()
 
     def list_changes(self) -> Iterator[ContractChange]:
         yield from self._compare_constructors()
@@ -246,14 +244,9 @@ class ClassComparison:
         old = self._class.definition
         for base in sorted(set(old.bases) - set(self._new_class.definition.bases)):
             place = self._before.find_definition(base)
-            for name, definition in place.members.items() if place else ():
-                member = Place(place.outline, definition) if place else None
-                if (
-                    member
-                    and name not in self._new
-                    and not name.startswith("__")
-                    and self._find_after(member) == ""
-                ):
+            for name, member in place.list_members().items() if place else ():
+                is_own = name in self._new or name.startswith("__")
+                if not is_own and self._find_after(member) == "":
                     row = make_row(ChangeKind.REMOVED, member, None)
                     own = f"{self._class.name}.{name}"
                     yield replace(row, name=own, path=self._class.module, line=old.line)

@@ -225,18 +225,15 @@ class _Comparison:
                     new_name = successors.get(old.name) or (old.name if is_there else "")
                     row = _make_loss(CLASSES[old.kind], f"{outline.module}.{local}", new_name, outline.module)
                     yield replace(row, old_signature=old.signature)
-            for name in sorted(outline.dynamic - outline.definitions.keys() - outline.imports.keys()):
-                if self._lacks_dynamic(outline.module, name):
-                    function = outline.definitions.get(GETATTR)
+            new = self._after.modules[outline.module]
+            # what else it may give now is not known
+            is_open = bool(new.stars) or (new.has_getattr and not new.dynamic)
+            known = outline.definitions, outline.imports, new.definitions, new.imports, new.dynamic
+            function = outline.definitions.get(GETATTR)
+            for name in () if is_open else sorted(outline.dynamic):
+                if not any(name in names for names in known):
                     row = _make_loss(_guess_class(name), f"{outline.module}.{name}", "", outline.module)
                     yield replace(row, line=function.line if function else 1)
-
-    def _lacks_dynamic(self, module: str, name: str) -> bool:
-        """Return whether a name that a module's ``__getattr__`` gave before is no longer among those it gives."""
-        outline = self._after.modules[module]
-        if outline.stars or name in outline.definitions or name in outline.imports:
-            return False
-        return name not in outline.dynamic and (bool(outline.dynamic) or not outline.has_getattr)
 
     def _describe_move(self, pair: Pair) -> Iterator[ContractChange]:
         """Yield the row of a name that stands elsewhere, unless the row of its module says so."""

@@ -64,6 +64,9 @@ class Place:
     def length(self) -> int:
         return self.definition.end_line - self.definition.line
 
+    def list_members(self) -> dict[str, Place]:
+        return {name: Place(self.outline, each) for name, each in self.members.items()}
+
 
 @dataclass(slots=True)
 class Snapshot:

@@ -96,16 +96,11 @@ def _list_requirement(line: str, number: int) -> Iterator[Fact]:
     match = _REQUIREMENT.match(_HASH.sub("", line))
     rest = match["rest"].strip() if match else ""
     if match and rest[:1] in ("", *"=<>!~;@(,"):
-        yield _make_dependency(match["name"], f"{match['extras'] or ''}{_normalize(rest)}", number)
-
-
-def _normalize(rest: str) -> str:
-    """Write a constraint without blanks that mean nothing: ``== 2.9.1`` is ``==2.9.1``."""
-    if rest.startswith("@"):
-        return f" {rest}"
-    constraint, mark, marker = rest.partition(";")
-    constraint = "".join(constraint.split()).strip("()")
-    return f"{constraint}; {' '.join(marker.split())}" if mark else constraint
+        constraint, mark, marker = rest.partition(";")
+        # blanks mean nothing: ``== 2.9.1`` is ``==2.9.1``
+        plain = "".join(constraint.split()).strip("()") + (f"; {' '.join(marker.split())}" if mark else "")
+        plain = f" {rest}" if rest.startswith("@") else plain
+        yield _make_dependency(match["name"], f"{match['extras'] or ''}{plain}", number)
 
 
 def _make_dependency(name: str, constraint: str, line: int) -> Fact:
@@ -211,12 +206,11 @@ def _list_dockerfile_facts(text: str) -> Iterator[Fact]:
         word, _, rest = map(str.strip, instruction.partition(" "))
         word = word.upper()
         if word in {"ARG", "ENV"}:
-            facts = list(_read_variables(word, rest, line))
-            yield from facts
-            valued |= {fact.name for fact in facts}
-            for name in rest.split() if word == "ARG" else ():
-                if _BARE.fullmatch(name):
-                    bare.setdefault(name, line)
+            for fact in _read_variables(word, rest, line):
+                valued.add(fact.name)
+                yield fact
+            names = rest.split() if word == "ARG" else ()
+            bare = {name: line for name in names if _BARE.fullmatch(name)} | bare
         elif word == "FROM":
             image = next((each for each in rest.split() if not each.startswith("--")), "")
             name, mark, tag = image.rpartition(":")
@@ -268,8 +262,7 @@ def _list_cmake_facts(text: str) -> Iterator[Fact]:
     for match in _SET.finditer(clean):
         name, value = match["name"], match["value"]
         if _VERSION_NAME.search(name) and "$" not in value:
-            line = bisect_right(starts, match.start())
-            yield _make_pin(name, line, f"{name} {value}", value)
+            yield _make_pin(name, bisect_right(starts, match.start()), f"{name} {value}", value)
     for match in _DECLARE.finditer(clean):
         tag = _TAG.search(clean, *match.span("body"))
         if tag and "$" not in tag[1]:
