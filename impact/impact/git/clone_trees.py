@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -283,16 +283,11 @@ def parse_github_url(url: str) -> Repository | None:
         return None
 
 
-@contextmanager
 def open_clone_trees(
     path: Path, branch: str | None = None, clean: Callable[[str], str] = remove_controls
-) -> Iterator[CloneTrees]:
+) -> AbstractContextManager[CloneTrees]:
     """Open a clone for the block. ``clean`` returns what is kept of a commit's message."""
-    trees = CloneTrees(path, branch, clean)
-    try:
-        yield trees
-    finally:
-        trees.close()
+    return closing(CloneTrees(path, branch, clean))
 
 
 # --- the records that ``git diff-tree -z --raw --numstat`` writes. Every part ends with a zero byte, and paths are

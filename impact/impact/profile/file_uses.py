@@ -44,7 +44,7 @@ from impact.python.code_reader import SourceText, count_unpacked, drop_docstring
 from impact.python.data_classes import DECORATORS
 from impact.python.models import CallShape, Signature
 from impact.python.module_names import is_python, list_bindings, name_module
-from impact.python.signatures import read_signature
+from impact.python.signatures import ABSTRACT, read_signature
 from impact.python.syntax import FunctionNode, get_last_name, get_string, is_none, parse_source
 
 # what a cache of scans is keyed by: change it with what a scan finds
@@ -57,7 +57,7 @@ _FOREIGN = sys.stdlib_module_names | frozenset(
     " fastapi jax jaxlib flax scipy datasets matplotlib einops xgrammar builtins".split()
 )
 _OPS = "torch.ops."
-_ABSTRACT = frozenset("abstractmethod abstractproperty abstractclassmethod abstractstaticmethod".split())
+
 # parts of a chain of attributes and calls that are looked at
 _MAX_CHAIN = 12
 # a function that calls less has a shape that many have; names and nodes that are looked at
@@ -150,19 +150,21 @@ class _PythonScanner(ast.NodeVisitor):
             each.required = each.required if each.is_data else set()
         bound = self.root.names
         names = {name: each.symbol or "" for name, each in bound.items() if each.is_import}
-        values = {name: each.symbol for name, each in bound.items() if each.symbol and not each.is_import}
         # a class or function of the module is known by its place, not by what it stands for
-        own = {name: symbol for name, symbol in values.items() if symbol != f"{self.module}.{name}"}
-        functions = {name: each.function for name, each in bound.items() if each.function}
+        values = {
+            name: each.symbol
+            for name, each in bound.items()
+            if each.symbol and not each.is_import and each.symbol != f"{self.module}.{name}"
+        }
         return FileUses(
             self.file.path,
             self.module,
             self.collector.list_uses(),
             tuple(self.classes.values()),
             names,
-            own | self.returns,
+            values | self.returns,
             tuple(self.stars),
-            functions={name: self._read_signature(node) for name, node in functions.items()},
+            functions={name: self._read_signature(each.function) for name, each in bound.items() if each.function},
         )
 
     def visit_all(self, nodes: Iterable[ast.AST]) -> None:
@@ -176,8 +178,7 @@ class _PythonScanner(ast.NodeVisitor):
     ) -> None:
         """Add a use, if the symbol may lead to upstream: by its own name, or through the team's own tree."""
         if symbol is not None and symbol.partition(".")[0] not in _FOREIGN:
-            root = _find_root(node, (ast.Attribute, ast.Call))
-            is_guarded = is_guarded or self.guards > 0 or self.scope.find(root).is_guarded
+            is_guarded = is_guarded or self.guards > 0 or self.scope.find(_find_root(node)).is_guarded
             line = getattr(node, "lineno", 0)
             self.collector.add(kind, symbol, line, owner=self.scope.owner, is_guarded=is_guarded, **extra)
 
@@ -317,8 +318,7 @@ class _PythonScanner(ast.NodeVisitor):
         if owner:
             owner.methods.add(node.name)
             owner.members[node.name] = returns or ""
-            ends = {name_expression(each).rpartition(".")[2] for each in node.decorator_list}
-            owner.is_abstract |= not ends.isdisjoint(_ABSTRACT)
+            owner.is_abstract |= not ABSTRACT.isdisjoint(map(get_last_name, node.decorator_list))
             if owner.bases:
                 self.add(UseKind.OVERRIDE, node, symbol, **self._describe_function(node))
         else:
@@ -643,12 +643,11 @@ class _PythonScanner(ast.NodeVisitor):
         self.visit_all(node.elts)
 
 
-def _find_root(node: ast.AST, steps: tuple[type, ...]) -> str:
+def _find_root(node: ast.AST) -> str:
     """Return the name that a chain of attributes and calls begins with; empty if it begins with none."""
     for _ in range(_MAX_CHAIN):
-        if not isinstance(node, steps):
-            break
-        node = node.func if isinstance(node, ast.Call) else getattr(node, "value", node)
+        if isinstance(node, ast.Attribute | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 

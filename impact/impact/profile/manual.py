@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from impact.errors import UsageError
 from impact.path_globs import PathGlobs
@@ -19,13 +18,6 @@ from impact.text.strings import collapse_lines, quote_input, truncate_text
 MAX_BYTES, _MAX_ENTRIES, _MAX_DEPTH = 100_000, 1_000, 6
 _MAX_TEXT = 300
 _MANUAL_PATH = "added by hand"
-
-
-class ExplainLevel(StrEnum):
-    """What of the team's tree may enter a prompt: names, paths and the used lines, or nothing."""
-
-    OFF = "off"
-    LINES = "lines"
 
 
 def _read_kind(text: object) -> object:
@@ -41,34 +33,28 @@ def _read_kind(text: object) -> object:
 _Text = Annotated[str, Field(min_length=1, max_length=_MAX_TEXT)]
 
 
-class AddedUse(BaseModel):
+class AddedUse(BaseModel, extra="forbid", frozen=True):
     """A use that the scan can't see."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Annotated[UseKind, BeforeValidator(_read_kind)]
     name: _Text
     note: Annotated[str, Field(max_length=_MAX_TEXT)] = ""
 
 
-class IgnoredUse(BaseModel):
+class IgnoredUse(BaseModel, extra="forbid", frozen=True):
     """Uses that don't count: by their name, or by the path of the file, as patterns."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(max_length=_MAX_TEXT)] = ""
     path: Annotated[str, Field(max_length=_MAX_TEXT)] = ""
     reason: _Text
 
 
-class ManualFile(BaseModel):
-    """The whole file."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class ManualFile(BaseModel, extra="forbid", frozen=True):
+    """The whole file. ``explain``: what may enter a prompt: names, paths and used lines, or nothing."""
 
     add: Annotated[tuple[AddedUse, ...], Field(max_length=_MAX_ENTRIES)] = ()
     ignore: Annotated[tuple[IgnoredUse, ...], Field(max_length=_MAX_ENTRIES)] = ()
-    explain: ExplainLevel = ExplainLevel.LINES
+    explain: Literal["off", "lines"] = "lines"
 
 
 def parse_manual(text: str) -> ManualFile:
@@ -80,7 +66,12 @@ def parse_manual(text: str) -> ManualFile:
     except ValidationError as error:
         raise UsageError(f"The profile file is wrong at {_describe(error)}.") from error
     for number, rule in enumerate(manual.ignore, 1):
-        _check_rule(number, rule)
+        if not rule.name and not rule.path:
+            raise UsageError(f"The profile file is wrong at ignore.{number}: write a name or a path.")
+        try:
+            PathGlobs([_as_path(rule.name), rule.path])
+        except re.error as error:
+            raise UsageError(f"The profile file is wrong at ignore.{number}: a range in it is wrong.") from error
     return manual
 
 
@@ -103,7 +94,7 @@ def apply_manual(profile: Profile, manual: ManualFile) -> Profile:
         profile,
         uses=tuple(dict.fromkeys(kept)),
         classes={name: each for name, each in profile.classes.items() if not paths.has_match(each.path)},
-        explains=manual.explain is not ExplainLevel.OFF,
+        explains=manual.explain != "off",
     )
 
 
@@ -135,15 +126,6 @@ def _describe(error: ValidationError) -> str:
     first = error.errors()[0]
     place = ".".join(str(part + 1 if isinstance(part, int) else part) for part in first["loc"]) or "its top"
     return f"{truncate_text(place, 100)}: {truncate_text(collapse_lines(first['msg']), 300)}"
-
-
-def _check_rule(number: int, rule: IgnoredUse) -> None:
-    if not rule.name and not rule.path:
-        raise UsageError(f"The profile file is wrong at ignore.{number}: write a name or a path.")
-    try:
-        PathGlobs([_as_path(rule.name), rule.path])
-    except re.error as error:
-        raise UsageError(f"The profile file is wrong at ignore.{number}: a range in it is wrong.") from error
 
 
 def _as_path(name: str) -> str:

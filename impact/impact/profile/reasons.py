@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from impact.profile.models import Use, UseKind
 from impact.python.module_names import is_python
-from impact.python.syntax import parse_source
+from impact.python.syntax import DefinitionNode, parse_source
 from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_REASON, _MAX_LINE = 400, 1_000
@@ -19,7 +19,6 @@ _MAX_LINES = 30
 _NO_REASON = re.compile(r"(?:noqa|type:|mypy:|ruff:|pylint:|pyright:|fmt:|isort:|yapf:|pragma)|\W*\Z", re.I)
 _LICENSE = re.compile(r"copyright|SPDX-|licen[sc]e", re.I)
 _MARK = re.compile(r"(?<!\S)#+[:!]?")
-_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def find_reasons(path: str, text: str, uses: Iterable[Use]) -> Iterator[tuple[Use, str]]:
@@ -54,16 +53,16 @@ def _locate_lines(tree: ast.Module, lines: Sequence[int]) -> dict[int, tuple[int
         node, docstring, inside = waiting.pop()
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.stmt | ast.excepthandler):
-                decorators = child.decorator_list if isinstance(child, _Definition) else []
+                decorators = child.decorator_list if isinstance(child, DefinitionNode) else []
                 first = min([child.lineno, *(each.lineno for each in decorators)])
                 own = inside[bisect_left(inside, first) : bisect_right(inside, child.end_lineno or first)]
-                says = _read_docstring(child) if own and isinstance(child, _Definition) else docstring
+                says = _read_docstring(child) if own and isinstance(child, DefinitionNode) else docstring
                 places |= dict.fromkeys(own, (first, says))
                 waiting += [(child, says, own)] if own else []
     return places
 
 
-def _read_docstring(node: _Definition | ast.Module) -> str:
+def _read_docstring(node: DefinitionNode | ast.Module) -> str:
     """Return the first paragraph of a docstring, as far as it is shown; empty without one."""
     return (ast.get_docstring(node) or "").partition("\n\n")[0][:_MAX_LINE]
 

@@ -21,7 +21,7 @@ from impact.python.module_names import (
     name_module,
     read_names,
 )
-from impact.python.signatures import join_forms, read_signature, read_value_signature
+from impact.python.signatures import ABSTRACT, join_forms, read_signature, read_value_signature
 from impact.python.syntax import (
     Bound,
     DefinitionNode,
@@ -38,7 +38,7 @@ from impact.python.syntax import (
 )
 
 _ACCESSORS = frozenset({"setter", "deleter", "getter"})
-_ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
+
 _ABSTRACT_BASES = frozenset({"ABC", "Protocol", "ABCMeta"})
 
 # decorators of functions that are one of several forms under one name
@@ -243,7 +243,7 @@ class _OutlineBuilder:
             signature=replace(signature, is_generator=code.is_generator),
             decorators=decorators,
             body=code.body,
-            is_abstract=not ends.isdisjoint(_ABSTRACT),
+            is_abstract=not ends.isdisjoint(ABSTRACT),
             is_conditional=is_conditional,
         )
         calls, attributes = [*outside.calls, *code.calls], [*code.attributes.values()]

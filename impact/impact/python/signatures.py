@@ -23,6 +23,7 @@ from impact.python.syntax import (
 POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL)
 # the default of what need not be passed for a reason other than a default
 _SOME = "..."
+ABSTRACT = frozenset({"abstractmethod", "abstractproperty", "abstractclassmethod", "abstractstaticmethod"})
 _PROPERTIES = frozenset({"property", "cached_property", "abstractproperty", "lazy_property"})
 _CONTEXTS = frozenset({"contextmanager", "asynccontextmanager"})
 _NAMED = (ParameterKind.POSITIONAL, ParameterKind.KEYWORD_ONLY)
