@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field
 
 from bot.errors import UsageError
+from bot.features.digest.rules import admit_finding
 from bot.features.merges.review import BugReview, rank_reviewed, should_review
 from bot.features.merges.risk import Risk, assess_pull_request
 from bot.features.risks.rules import compute_wilson_interval
@@ -125,7 +126,8 @@ def describe_days(
         return KeyedMerge(
             prompt=places.get(pull.number, 0),
             number=pull.number,
-            points=rated[pull.number].points,
+            # no list has a revert
+            points=rated[pull.number].points if rated[pull.number].may_be_listed else 0.0,
             later=tuple(LaterMerge(number=by, at=at) for by, at in later.items()),
         )
 
@@ -234,11 +236,8 @@ def evaluate_days(days: Mapping[str, Sequence[ReadMerge]]) -> DayFigures:
         for merge in merges
         for later in merge.key.later
     )
-    # the lead shows findings alone, so that a quiet day has fewer than three
-    leads = [
-        [merge for merge in rank_reviewed(each) if merge.review and merge.review.strongest_finding][:_LEAD]
-        for each in days.values()
-    ]
+    # the lead shows findings alone, and only those that its rules admit, so that a quiet day has fewer than three
+    leads = [[merge for merge in rank_reviewed(each) if _has_line(merge)][:_LEAD] for each in days.values()]
     rules = [sorted(each, key=lambda merge: -merge.key.points)[:_LEAD] for each in days.values()]
     return DayFigures(
         merges=len(merges),
@@ -251,6 +250,11 @@ def evaluate_days(days: Mapping[str, Sequence[ReadMerge]]) -> DayFigures:
         recognised=sum(bool(merge.reading and merge.reading.is_recognised) for merge in merges),
         problems=tuple(_list_problems(merges)),
     )
+
+
+def _has_line(merge: ReadMerge) -> bool:
+    finding = merge.review.strongest_finding if merge.review else None
+    return finding is not None and admit_finding(finding) is not None
 
 
 def _count_hits(shown: Sequence[Sequence[ReadMerge]]) -> tuple[int, int]:

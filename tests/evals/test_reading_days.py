@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.features.merges.review import BugReview
+from bot.features.merges.review import BugReview, Certainty, FindingStatus
 from evals.reading.days import (
     DayFigures,
     KeyedMerge,
@@ -79,7 +79,10 @@ def test_counts_are_those_of_the_verdicts(
 
 def test_the_lead_has_three_findings_of_each_day_beside_the_rules() -> None:
     quiet = [merge(number, number) for number in range(10, 20)]
-    figures = evaluate_days({"2025-06-01": [RIGHT, WRONG, *quiet], "2025-06-02": [MISSED, *quiet]})
+    # the lead has no line for it
+    unsure = finding(status=FindingStatus.POSSIBLE, certainty=Certainty.MEDIUM)
+    doubted = merge(7, 30, Reading(BugReview((unsure,))))
+    figures = evaluate_days({"2025-06-01": [RIGHT, WRONG, *quiet], "2025-06-02": [MISSED, doubted, *quiet]})
     assert (figures.lead, figures.rules) == ((1, 2), (1, 6))
 
 

@@ -50,7 +50,7 @@ from impact.python.models import ModuleOutline
 from impact.repository import Repository
 from impact.touches.models import TouchLevel
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.apps import make_app
+from tests.helpers.apps import NO_NEARBY, make_app
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
 from tests.helpers.doubles import FileTree
@@ -177,7 +177,7 @@ def pay_and_lose(store: Redis) -> None:
     write_sample(store)
     SourceFileCache(FileTree(), Store(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     cost = ReviewCost(model="none", prices=NO_PRICES)
-    alone = SimpleNamespace(read_merges_or_none=lambda *_: ())
+    alone = SimpleNamespace(load_nearby=lambda _: NO_NEARBY)
     review_once(make_app(store, timeline=alone), cast("Reviewer", NothingFound()), pull(7), cost)
     background = BackgroundCache(QuietBackground(), Store(store))
     background.fetch_discussion(REPOSITORY, 7)

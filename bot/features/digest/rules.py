@@ -249,7 +249,7 @@ class Digest:
             for entry in self.reachable_entries
             for finding in entry.close_findings(self.outcomes).findings
             if not finding.repaired_by
-            and (rule := _admit_finding(finding))
+            and (rule := admit_finding(finding))
             and not (self.is_reduced and rule is LeadRule.LIKELY_FINDING)
         ]
         return tuple(sorted(bugs, key=_get_finding_order))
@@ -425,7 +425,7 @@ def select_entries(
 _HARMS = (FindingAdvice.AVOID, FindingAdvice.ADAPT, FindingAdvice.WAIT, FindingAdvice.WATCH)
 
 
-def _admit_finding(finding: BugFinding) -> LeadRule | None:
+def admit_finding(finding: BugFinding) -> LeadRule | None:
     """Return the rule by which a finding stands in the lead by itself, whatever the points of its merge."""
     if finding.status is FindingStatus.CONFIRMED:
         return LeadRule.CONFIRMED_FINDING
