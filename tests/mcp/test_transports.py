@@ -15,10 +15,14 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult, ListToolsResult, TextResourceContents
 
 from bot.features.digest.tables import POSTED_DIGESTS
+from bot.features.merges.review import BugReview
+from bot.features.reviews.reading import ReviewResult
+from bot.features.reviews.service import REVIEWS, build_key, find_reviewer
 from bot.mcp.calls import NOTICE
 from bot.mcp.tools import TOOLS
 from bot.platform.store.connection import connect_server
 from bot.platform.store.tables import Store
+from impact.repository import Repository
 from tests.emulators.github.store import sha
 from tests.helpers.agents import (
     SECRET_TITLE,
@@ -28,9 +32,11 @@ from tests.helpers.agents import (
     connect_http,
     connect_stdio,
     next_offset,
+    open_base,
     read_text,
     serve_http,
 )
+from tests.helpers.builders import finding
 from tests.helpers.checks import eventually
 from tests.helpers.processes.command import prdigest, started
 
@@ -52,7 +58,7 @@ CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "file_at_commit": ({"commit": sha("merge 3"), "path": "engine/core.py"}, "2:     return config, device"),
     "day_report": ({"days": "DAY"}, "Ask for a device"),
     "outcomes": ({"number": 2}, '"outcome": "reverted", "by": 4'),
-    "bug_findings": ({"days": "7d"}, "of 4 were reviewed"),
+    "bug_findings": ({"days": "7d"}, '"trigger": "a request has no tokens"'),
     "contract_changes": ({"number": 3}, '"name": "engine.utils"'),
     "suspects": (
         {"since": "7d", "traceback": "TypeError: make() missing 1 required positional argument: 'device'"},
@@ -81,11 +87,21 @@ def connect(request: pytest.FixtureRequest, there: AgentWorld, log: Path) -> Ite
     day = ("--repo", "octo/engine", "--date", there.day)
     assert prdigest("report", *day, settings=there.settings, folder=there.folder).returncode == 0
     there.world.claude.requests.clear()
+    keep_review(there)
     if request.param == "stdio":
         yield lambda: connect_stdio(there, log)
         return
     with serve_http(there, log) as address:
         yield lambda: connect_http(address)
+
+
+def keep_review(there: AgentWorld) -> None:
+    """Keep a review of the first merge, as its digest would."""
+    with open_base(there.settings) as base:
+        reviewer = find_reviewer(base)
+        assert reviewer is not None
+        merge = base.pulls.fetch_pull_request(Repository.parse("octo/engine"), 1)
+        base.cached.put(REVIEWS, ReviewResult(BugReview((finding(),))), *build_key(reviewer, merge))
 
 
 @dataclass

@@ -1,12 +1,15 @@
 """The AI bug review: what it found stands in the digest, in lists, in Details and in the score."""
 
+import difflib
 from typing import Any
 
 from tests.emulators.claude.request import schema_of
 from tests.emulators.claude.server import Json, Step, default_answer, review_answer, suspicion
-from tests.emulators.github.store import changed_file
+from tests.emulators.github.store import changed_file, sha
+from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.world import as_read
 from tests.scenarios import RISKY, Bot, claude_that
+from tests.scenarios.conversations.asking import prompt_of
 
 QUOTE = "size = len(batch) // workers"
 PATCH = f"@@ -4,3 +4,3 @@ def split_batch(batch, workers):\n-    size = ceil(len(batch) / workers)\n+    {QUOTE}"
@@ -31,6 +34,58 @@ def find_bug(body: dict[str, Any]) -> Step:
     if "suspicions" in (schema_of(body) or {}).get("properties", {}):
         return Json(review_answer(CONFIRMED, suspicion(status="refuted")))
     return default_answer(body)
+
+
+RUNNER = """class Runner:
+    def __init__(self, size):
+        self.size = size{more}
+
+    def step(self):
+        return self.{name}
+
+
+class DraftRunner(Runner):
+    def __init__(self, drafts_of_runner):
+        self.drafts = drafts_of_runner
+"""
+
+
+def test_a_prepared_question_leads_to_a_bug_in_the_lead(bot: Bot) -> None:
+    """A subclass skips the constructor that sets more now: code asks, and the answer quotes the line it showed."""
+    repository, channel = bot.repository(), bot.channel()
+    old = RUNNER.format(more="", name="size")
+    new = RUNNER.format(more="\n        self.limit = size + 1", name="limit")
+    patch = "\n".join([*difflib.unified_diff(old.splitlines(), new.splitlines(), lineterm="")][2:])
+    file = changed_file("engine/runner.py", patch, additions=2, deletions=1)
+    number = bot.pull(repository, merged_at=bot.noon(3), files=(file,))
+    tree = TreeCommit(sha(f"merge {number}"), FixedTree({"engine/runner.py": Entry(new.encode())}))
+    bot.world.github.add_commit(repository, tree)
+    line = "def __init__(self, drafts_of_runner):"
+    skipped = suspicion(
+        consequence="Drafts stop with an AttributeError",
+        trigger="a draft runner takes a step",
+        reached_by="`DraftRunner` inherits `step`",
+        path="engine/runner.py",
+        quote=line,
+        status="confirmed",
+        certainty="high",
+    )
+    questions: list[str] = []
+
+    def note(body: dict[str, Any]) -> Step:
+        if "suspicions" not in (schema_of(body) or {}).get("properties", {}):
+            return default_answer(body)
+        questions.append(prompt_of(body).partition("Questions that code has prepared")[2])
+        return Json(review_answer(skipped))
+
+    with claude_that(bot, note):
+        bot.person().send_command("/prdigest", f"{bot.noon(3).date()} repo:{repository}", channel)
+        (lead,) = bot.list_posts(channel)
+    (asked,) = questions
+    assert "The constructor of `Runner` sets `limit` now." in asked
+    assert f"engine/runner.py:11: {line}" in asked
+    assert "Confirmed in the code: Drafts stop with an AttributeError." in as_read(lead)
+    assert "/engine/runner.py#L11" in str(lead["blocks"])
 
 
 def test_a_confirmed_bug_is_shown_wherever_its_pull_request_is(bot: Bot) -> None:
