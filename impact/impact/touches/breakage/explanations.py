@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass
-from impact.profile.models import DerivedClass, Profile
+from impact.profile.models import Profile
 from impact.python.models import Parameter, ParameterKind, Signature
+from impact.python.signatures import POSITIONAL
 from impact.touches.breakage.traceback_names import ErrorKind, ErrorLine
 
 # the words of a class name: NPUOffloadingSpec is NPU, Offloading and Spec
 _CLASS_WORD = re.compile(r"[A-Z]{1,60}(?![a-z])|[A-Z]?[a-z0-9]{1,60}")
-MAX_WORDS = 12
+_MAX_WORDS = 12
 # words that a base has and its subclasses leave out
 _BASE_WORDS = frozenset(("base", "abstract", "interface", "abc", "mixin", "impl"))
 # a class that a profile knows, with other ancestors: the profile may not follow every base
@@ -28,10 +31,14 @@ class Kinship:
     """Kinship of classes, from 0 for none to 1 for a known ancestor."""
 
     def __init__(self, profiles: Iterable[Profile] = ()) -> None:
-        self._ancestors = _index_ancestors(derived for each in profiles for derived in each.classes.values())
+        # the upstream ancestors by the last part of a class's name
+        self._ancestors: dict[str, set[str]] = defaultdict(set)
+        for profile in profiles:
+            for derived in profile.classes.values():
+                self._ancestors[_get_last(derived.name)].update(derived.ancestors)
 
     def measure(self, name: str, ancestor: str) -> float:
-        last, base = name.rpartition(".")[2], ancestor.rpartition(".")[2]
+        last, base = _get_last(name), _get_last(ancestor)
         if not last or not base:
             return 0.0
         if last == base:
@@ -41,24 +48,19 @@ class Kinship:
             return compare_class_names(last, base)
         if ancestor in known:
             return 1.0
-        if base in {each.rpartition(".")[2] for each in known}:
-            return 0.9
-        return _UNLISTED_SHARE * compare_class_names(last, base)
+        return 0.9 if base in map(_get_last, known) else _UNLISTED_SHARE * compare_class_names(last, base)
 
 
-def _index_ancestors(classes: Iterable[DerivedClass]) -> dict[str, frozenset[str]]:
-    """Return the upstream ancestors by the last part of a class's name."""
-    index: dict[str, frozenset[str]] = {}
-    for derived in classes:
-        last = derived.name.rpartition(".")[2]
-        index[last] = index.get(last, frozenset()) | frozenset(derived.ancestors)
-    return index
+def _get_last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 @lru_cache(maxsize=4096)
 def compare_class_names(name: str, base: str) -> float:
     """Return how much a class is named as its base would be: 0.9 if the base's name is its end, 0 if unlike."""
-    words, base_words = _split_words(name), _split_words(base)
+    words, base_words = (
+        [each.lower() for each in _CLASS_WORD.findall(text)[-_MAX_WORDS:]] for text in (name, base)
+    )
     if words[-1:] != base_words[-1:]:
         base_words = [word for word in base_words if word not in _BASE_WORDS]
     if not words or not base_words or words[-1] != base_words[-1]:
@@ -66,43 +68,27 @@ def compare_class_names(name: str, base: str) -> float:
     if words[-len(base_words) :] == base_words:
         # "Scheduler" is the end of many names, "OffloadingSpec" of few
         return 0.9 if len(base_words) > 1 else 0.75
-    common = _count_common(words, base_words)
-    likeness = 2 * common / (len(words) + len(base_words))
+    likeness = SequenceMatcher(None, words, base_words).ratio()
     return 0.85 * likeness if likeness > _LEAST_LIKENESS else 0.0
 
 
-def _split_words(name: str) -> list[str]:
-    """Return the words of a name in lower case."""
-    return [word.lower() for word in _CLASS_WORD.findall(name)[-MAX_WORDS:]]
-
-
-def _count_common(words: list[str], others: list[str]) -> int:
-    """Return how many words both have in the same order."""
-    counts = [0] * (len(others) + 1)
-    for word in words:
-        before = 0
-        for place, other in enumerate(others, 1):
-            above = counts[place]
-            counts[place] = before + 1 if word == other else max(counts[place], counts[place - 1])
-            before = above
-    return counts[-1]
-
-
 GONE = frozenset((ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
-NEW = frozenset((ChangeKind.ADDED, ChangeKind.ADDED_MEMBER, ChangeKind.ABSTRACT_MEMBER))
-MEMBERS = frozenset(
+_NEW = frozenset((ChangeKind.ADDED, ChangeKind.ADDED_MEMBER, ChangeKind.ABSTRACT_MEMBER))
+# what makes a field required
+_REQUIRING = _NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}
+_MEMBERS = frozenset(
     (ContractClass.METHOD, ContractClass.ATTRIBUTE, ContractClass.CONFIGURATION, ContractClass.API_FIELD)
 )
-# another class has a member of the same name, and nothing says that the two are kin
-STRANGER = 0.3
+_VERBS = {ChangeKind.REMOVED: "removes", ChangeKind.MOVED: "moves", ChangeKind.RENAMED: "renames"}
 _MAX_SHOWN = 80
 
 
 class Explanation(NamedTuple):
-    """How surely a change explains an error, from 0 to 1, and why."""
+    """How surely something explains an error, from 0 to 1, and why; the change that it rests on, if any."""
 
     strength: float
     clause: str
+    change: ContractChange | None = None
 
 
 @dataclass(frozen=True)
@@ -127,12 +113,25 @@ class ChangeNames:
     @property
     def owner_name(self) -> str:
         """The class's own name."""
-        return self.owner.rpartition(".")[2]
+        return _get_last(self.owner)
 
     @property
     def shown(self) -> str:
         """The name as a reader sees it: a member with its class."""
         return f"{self.owner_name}.{self.last}" if self.owner else self.last
+
+    @property
+    def quoted(self) -> str:
+        return show_name(self.shown)
+
+    @property
+    def verb(self) -> str:
+        """What the merge does to it."""
+        return _VERBS.get(self.change.kind, "adds" if self.change.kind in _NEW else "changes")
+
+    @property
+    def heir(self) -> str:
+        return f" to {show_name(self.change.new_name)}" if self.change.new_name else ""
 
     @cached_property
     def old_parameters(self) -> Mapping[str, Parameter]:
@@ -153,37 +152,17 @@ def show_name(name: str) -> str:
     return f"`{name[:_MAX_SHOWN]}`"
 
 
-def rate_owner(owner: str, names: ChangeNames, kinship: Kinship, *, unknown: float, stranger: float) -> float:
-    """Return how surely the class of an error is the one that a member belongs to, or derives from it."""
-    if not owner or not names.owner:
-        return unknown
-    return max(kinship.measure(owner.rpartition(".")[2], names.owner), stranger)
+def explain_error(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
+    """Return how a change explains an error; None if it doesn't."""
+    explain = _EXPLAINERS.get(error.kind)
+    result = explain(error, names, kinship) if explain else None
+    return result._replace(change=names.change) if result and result.strength > 0 else None
 
 
-def describe_end(names: ChangeNames) -> str:
-    verbs = {ChangeKind.MOVED: "moves", ChangeKind.RENAMED: "renames"}
-    return verbs.get(names.change.kind, "removes")
+# --- arguments
 
-
-def describe_heir(names: ChangeNames) -> str:
-    return f" to {show_name(names.change.new_name)}" if names.change.new_name else ""
-
-
-def describe_kind(names: ChangeNames) -> str:
-    if names.change.kind in GONE:
-        return describe_end(names)
-    return "adds" if names.change.kind in NEW else "changes"
-
-
-def explain_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain a field of a data class, a configuration or a request that isn't accepted."""
-    if names.last.lstrip("-") not in error.names or names.change.kind not in GONE:
-        return None
-    strength = rate_owner(error.owner, names, kinship, unknown=0.85, stranger=STRANGER)
-    return Explanation(strength, f"{describe_end(names)} the field {show_name(names.shown)}{describe_heir(names)}")
-
-
-_POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL)
+# another class has a member of the same name, and nothing says that the two are kin
+_STRANGER = 0.3
 # the function changed, but not the argument that the error is about
 _OTHER_ARGUMENT = 0.1
 _CONSTRUCTORS = frozenset(("__init__", "__new__", "__post_init__", "init"))
@@ -204,7 +183,7 @@ def _locate(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> _Place:
         owner = names.owner
     else:
         return _Place(0.0, 0.0)
-    last, base = error.owner.rpartition(".")[2], owner.rpartition(".")[2]
+    last, base = _get_last(error.owner), _get_last(owner)
     if last and last == base:
         # a subclass in another package may have the same name
         return _Place(1.0, 0.85)
@@ -214,89 +193,93 @@ def _locate(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> _Place:
         return _Place(1.0 if not base and not is_constructor else unsure, unsure)
     if not base:
         return _Place(0.0, 0.0)
-    return _Place(0.0, max(kinship.measure(last, owner), 0.0 if is_constructor else STRANGER))
+    return _Place(0.0, max(kinship.measure(last, owner), 0.0 if is_constructor else _STRANGER))
 
 
-def explain_unexpected(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
+def _rate_owner(
+    owner: str, names: ChangeNames, kinship: Kinship, *, unknown: float, stranger: float = _STRANGER
+) -> float:
+    """Return how surely the class of an error is the one that a member belongs to, or derives from it."""
+    if not owner or not names.owner:
+        return unknown
+    return max(kinship.measure(owner, names.owner), stranger)
+
+
+def _explain_unexpected(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     """Explain an argument that a function doesn't take, or no longer."""
     argument = error.names[0]
-    if names.last == argument and names.change.subject in MEMBERS:
-        return explain_field(error, names, kinship)
+    if names.last == argument and names.change.subject in _MEMBERS:
+        return _explain_field(error, names, kinship)
     place = _locate(error, names, kinship)
     is_old, is_new = argument in names.old_parameters, argument in names.new_parameters
     if is_old and not is_new:
-        return Explanation(place.own, f"removes the argument {show_name(argument)} of {show_name(names.shown)}")
+        return Explanation(place.own, f"removes the argument {show_name(argument)} of {names.quoted}")
     if is_new and not is_old:
         own = f", which {show_name(error.owner)} has to take too" if error.owner else ""
-        clause = f"adds the argument {show_name(argument)} to {show_name(names.shown)}{own}"
-        return Explanation(0.97 * place.kin, clause)
+        return Explanation(0.97 * place.kin, f"adds the argument {show_name(argument)} to {names.quoted}{own}")
     if names.change.kind in GONE | {ChangeKind.SIGNATURE}:
-        return Explanation(_OTHER_ARGUMENT * max(place), f"changes {show_name(names.shown)}")
+        return Explanation(_OTHER_ARGUMENT * max(place), f"changes {names.quoted}")
     return None
 
 
-def explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
+def _explain_missing(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     """Explain an argument that has to be passed, or that upstream no longer passes to an override."""
+    kind, old, new = names.change.kind, names.old_parameters, names.new_parameters
     if error.function in _CONSTRUCTORS and names.last in error.names:
-        if names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
-            return None
-        strength = rate_owner(error.owner, names, kinship, unknown=0.5, stranger=0.0)
-        return Explanation(0.95 * strength, f"adds the field {show_name(names.shown)}")
+        strength = 0.95 * _rate_owner(error.owner, names, kinship, unknown=0.5, stranger=0.0)
+        return Explanation(strength, f"adds the field {names.quoted}") if kind in _REQUIRING else None
     place = _locate(error, names, kinship)
-    required = [each for each in error.names if _is_newly_required(each, names)]
+    # what has to be passed now and had not to be before
+    required = [
+        each
+        for each in error.names
+        if each in new and new[each].default is None and (each not in old or old[each].default is not None)
+    ]
     if required:
-        share = len(required) / len(error.names)
         shown = ", ".join(map(show_name, required[:3]))
-        return Explanation(share * place.own, f"makes {shown} a required argument of {show_name(names.shown)}")
-    lost = [each for each in error.names if each in names.old_parameters and each not in names.new_parameters]
-    if lost:
-        clause = f"removes the argument {show_name(lost[0])} of {show_name(names.shown)}, so nobody passes it"
+        share = len(required) / len(error.names)
+        return Explanation(share * place.own, f"makes {shown} a required argument of {names.quoted}")
+    if lost := next((each for each in error.names if each in old and each not in new), ""):
+        clause = f"removes the argument {show_name(lost)} of {names.quoted}, so nobody passes it"
         return Explanation(0.95 * place.kin, clause)
-    if names.change.kind in (ChangeKind.SIGNATURE, ChangeKind.RENAMED):
-        return Explanation(_OTHER_ARGUMENT * max(place), f"changes {show_name(names.shown)}")
+    if kind in (ChangeKind.SIGNATURE, ChangeKind.RENAMED):
+        return Explanation(_OTHER_ARGUMENT * max(place), f"changes {names.quoted}")
     return None
 
 
-def _is_newly_required(name: str, names: ChangeNames) -> bool:
-    """Return whether a parameter has to be passed now and had not to be before."""
-    old, new = names.old_parameters.get(name), names.new_parameters.get(name)
-    return new is not None and new.default is None and (old is None or old.default is not None)
-
-
-def explain_count(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
+def _explain_count(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     change = names.change
     if change.old_signature is None or change.new_signature is None or change.kind is ChangeKind.BEHAVIOUR:
         return None
     place = _locate(error, names, kinship)
     old, new = _count_positional(change.old_signature), _count_positional(change.new_signature)
-    clause = f"changes the number of arguments of {show_name(names.shown)}"
     if error.expected is None or error.passed is None or old == new:
-        return Explanation(0.4 * max(place), f"changes {show_name(names.shown)}")
+        return Explanation(0.4 * max(place), f"changes {names.quoted}")
     fewer = place.own * (1.0 if new == error.expected and old >= error.passed else 0.4)
     fits = new == error.passed and old == error.expected
     more = place.kin * (0.97 if fits else 0.85 if old <= error.expected < error.passed <= new else 0.4)
-    return Explanation(max(fewer, more), clause)
+    return Explanation(max(fewer, more), f"changes the number of arguments of {names.quoted}")
 
 
 def _count_positional(signature: Signature) -> int:
     """Return how many positional arguments fit; very many if there is ``*args``."""
-    if any(each.kind is ParameterKind.REST for each in signature.parameters):
-        return 1_000
-    return sum(each.kind in _POSITIONAL for each in signature.parameters)
+    kinds = [each.kind for each in signature.parameters]
+    return 1_000 if ParameterKind.REST in kinds else sum(kind in POSITIONAL for kind in kinds)
 
 
-def explain_repeated(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
+def _explain_repeated(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
     argument = error.names[0]
     old, new = list(names.old_parameters), list(names.new_parameters)
     place = _locate(error, names, kinship) if error.function else _Place(0.55, 0.55)
     if not error.function and names.change.kind in GONE and argument in old:
-        clause = f"{describe_end(names)} {show_name(names.shown)}, which took {show_name(argument)}"
-        return Explanation(0.45, clause)
+        return Explanation(0.45, f"{names.verb} {names.quoted}, which took {show_name(argument)}")
     if argument in new and (argument not in old or old.index(argument) != new.index(argument)):
-        clause = f"passes or places the argument {show_name(argument)} of {show_name(names.shown)} in another way"
+        clause = f"passes or places the argument {show_name(argument)} of {names.quoted} in another way"
         return Explanation(0.9 * max(place), clause)
     return None
 
+
+# --- names that are not there
 
 # what Python itself and test doubles are called in "'X' object has no attribute 'y'"
 _BUILTINS = frozenset(
@@ -307,125 +290,102 @@ _BUILTINS = frozenset(
 _SHIM_SHARE = 0.2
 
 
-def explain_error(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Return how a change explains an error; None if it doesn't."""
-    explain = _EXPLAINERS.get(error.kind)
-    result = explain(error, names, kinship) if explain else None
-    return None if result is None or result.strength <= 0 else result
-
-
-def _explain_missing_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    if names.last not in error.names or names.change.kind not in NEW | {ChangeKind.DEFAULT, ChangeKind.RENAMED}:
-        return None
-    strength = rate_owner(error.owner, names, kinship, unknown=0.85, stranger=STRANGER)
-    return Explanation(strength, f"makes the field {show_name(names.shown)} required")
+def _explain_loss(strength: float, names: ChangeNames, shown: str) -> Explanation:
+    share = _SHIM_SHARE if names.change.is_importable else 1.0
+    return Explanation(share * strength, f"{names.verb} {show_name(shown)}{names.heir}")
 
 
 def _explain_import(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
     change, name = names.change, error.names[0]
+    full = f"{error.owner}.{name}" if error.owner else ""
     if change.kind not in GONE or change.subject not in PYTHON_CLASSES:
         return None
-    strength = _rate_import(f"{error.owner}.{name}" if error.owner else "", name, names)
-    if change.is_importable:
-        strength *= _SHIM_SHARE
-    return Explanation(strength, f"{describe_end(names)} {show_name(change.name)}{describe_heir(names)}")
-
-
-def _rate_import(full: str, name: str, names: ChangeNames) -> float:
-    if full == names.change.name:
-        return 1.0
-    if names.last == name and not names.owner:
+    if full == change.name:
+        strength = 1.0
+    elif names.last == name and not names.owner:
         # it may be imported through a package that had it from there
-        package = full.partition(".")[0]
-        return 0.8 if package in ("", names.parts[0]) else 0.5
-    if names.change.subject is ContractClass.MODULE and full.startswith(f"{names.change.name}."):
-        return 0.7
-    return 0.0
+        strength = 0.8 if full.partition(".")[0] in ("", names.parts[0]) else 0.5
+    else:
+        is_within = change.subject is ContractClass.MODULE and full.startswith(f"{change.name}.")
+        strength = 0.7 if is_within else 0.0
+    return _explain_loss(strength, names, change.name)
 
 
 def _explain_module(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
     change = names.change
-    clause = f"{describe_end(names)} {show_name(change.name)}{describe_heir(names)}"
     if change.subject is ContractClass.DEPENDENCY and change.name.replace("-", "_").startswith(error.owner):
         return Explanation(0.7, f"changes the dependency {show_name(change.name)}")
     if change.kind not in GONE or change.subject not in PYTHON_CLASSES:
         return None
-    if change.name == error.owner:
-        strength = 1.0
-    elif change.subject is ContractClass.MODULE and error.owner.startswith(f"{change.name}."):
-        strength = 0.95
-    elif change.name.startswith(f"{error.owner}."):
-        strength = 0.6
-    else:
-        return None
-    return Explanation(strength * (_SHIM_SHARE if change.is_importable else 1.0), clause)
+    is_within = change.subject is ContractClass.MODULE and error.owner.startswith(f"{change.name}.")
+    part = 0.6 if change.name.startswith(f"{error.owner}.") else 0.0
+    return _explain_loss(1.0 if change.name == error.owner else 0.95 if is_within else part, names, change.name)
 
 
 def _explain_attribute(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    name, change = error.names[0], names.change
+    change = names.change
     # of a class that is called through ``super()``, the name isn't known
     owner = "" if error.owner == "super" else error.owner
-    if owner and not owner.rpartition(".")[2].lstrip("_")[:1].isupper() and owner not in _BUILTINS:
+    is_builtin = owner in _BUILTINS
+    if owner and not _get_last(owner).lstrip("_")[:1].isupper() and not is_builtin:
         return _explain_import(error, names, kinship)
-    if names.last != name or change.subject not in PYTHON_CLASSES | MEMBERS:
+    if names.last != error.names[0] or change.subject not in PYTHON_CLASSES | _MEMBERS:
         return None
+    # an object of a plain type is of another one than before, so its class is unknown
+    strength = 0.5 if is_builtin else _rate_owner(owner, names, kinship, unknown=0.7, stranger=0.4)
     if change.kind in GONE:
-        share = _SHIM_SHARE if change.is_importable else 1.0
-        strength = share * _rate_attribute_owner(owner, names, kinship)
-        return Explanation(strength, f"{describe_end(names)} {show_name(names.shown)}{describe_heir(names)}")
-    if change.kind in NEW and names.owner:
+        return _explain_loss(strength, names, names.shown)
+    if change.kind in _NEW and names.owner:
         # a value of a plain type lacks what no upstream class gave it
-        share = 0.5 if owner in _BUILTINS else 0.9
-        strength = share * _rate_attribute_owner(owner, names, kinship)
-        return Explanation(strength, f"adds {show_name(names.shown)}, which others now expect")
-    if change.kind is not ChangeKind.BEHAVIOUR:
-        return Explanation(0.4, f"changes {show_name(names.shown)}")
-    return None
-
-
-def _rate_attribute_owner(owner: str, names: ChangeNames, kinship: Kinship) -> float:
-    if owner in _BUILTINS:
-        # the object is of another type than before, so its class is unknown
-        return 0.5
-    return rate_owner(owner, names, kinship, unknown=0.7, stranger=0.4)
+        share = 0.5 if is_builtin else 0.9
+        return Explanation(share * strength, f"adds {names.quoted}, which others now expect")
+    return None if change.kind is ChangeKind.BEHAVIOUR else Explanation(0.4, f"changes {names.quoted}")
 
 
 def _explain_abstract(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    if names.last not in error.names or names.change.kind not in NEW | {ChangeKind.RENAMED}:
+    if names.last not in error.names or names.change.kind not in _NEW | {ChangeKind.RENAMED}:
         return None
     base = 0.75 if names.change.kind is ChangeKind.ABSTRACT_MEMBER else 0.45
     strength = base + 0.25 * kinship.measure(error.owner, names.owner)
-    return Explanation(strength, f"adds the abstract {show_name(names.shown)}, which subclasses have to define")
+    return Explanation(strength, f"adds the abstract {names.quoted}, which subclasses have to define")
+
+
+def _explain_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
+    """Explain a field of a data class, a configuration or a request that isn't accepted."""
+    if names.last.lstrip("-") not in error.names or names.change.kind not in GONE:
+        return None
+    strength = _rate_owner(error.owner, names, kinship, unknown=0.85)
+    return Explanation(strength, f"{names.verb} the field {names.quoted}{names.heir}")
+
+
+def _explain_missing_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
+    if names.last not in error.names or names.change.kind not in _REQUIRING:
+        return None
+    strength = _rate_owner(error.owner, names, kinship, unknown=0.85)
+    return Explanation(strength, f"makes the field {names.quoted} required")
 
 
 def _explain_flag(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
     """Explain a flag that isn't known."""
-    if names.change.subject is not ContractClass.FLAG:
+    flags = [each.lstrip("-").replace("_", "-").removeprefix("no-") for each in (names.change.name, *error.names)]
+    if names.change.subject is not ContractClass.FLAG or flags[0] not in flags[1:]:
         return None
-    flags = {_normalize_flag(each) for each in error.names}
-    if _normalize_flag(names.change.name) not in flags:
-        return None
-    clause = f"{describe_kind(names)} the flag {show_name(names.change.name)}{describe_heir(names)}"
+    clause = f"{names.verb} the flag {show_name(names.change.name)}{names.heir}"
     return Explanation(1.0 if names.change.kind in GONE else 0.5, clause)
-
-
-def _normalize_flag(flag: str) -> str:
-    return flag.lstrip("-").replace("_", "-").removeprefix("no-")
 
 
 def _explain_key(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
     if error.names[0] not in (names.last, names.change.name) or names.change.kind is ChangeKind.BEHAVIOUR:
         return None
     strength = 0.65 if names.change.kind in GONE else 0.45
-    return Explanation(strength, f"{describe_kind(names)} {show_name(names.shown)}{describe_heir(names)}")
+    return Explanation(strength, f"{names.verb} {names.quoted}{names.heir}")
 
 
 def _explain_op(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    if names.change.subject is not ContractClass.OP:
+    ops = {each.rpartition("::")[2] for each in error.names}
+    if names.change.subject is not ContractClass.OP or names.last not in ops:
         return None
-    if names.last not in {each.rpartition("::")[2] for each in error.names}:
-        return None
-    clause = f"{describe_kind(names)} the op {show_name(names.change.name)}{describe_heir(names)}"
+    clause = f"{names.verb} the op {show_name(names.change.name)}{names.heir}"
     return Explanation(1.0 if names.change.kind in GONE else 0.8, clause)
 
 
@@ -433,7 +393,7 @@ def _explain_other(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanat
     is_its_kind = names.change.kind in _KINDS_BY_EXCEPTION.get(error.exception, ())
     if names.last not in error.names or not is_its_kind or names.change.subject not in PYTHON_CLASSES:
         return None
-    return Explanation(0.6, f"{describe_kind(names)} {show_name(names.shown)}{describe_heir(names)}")
+    return Explanation(0.6, f"{names.verb} {names.quoted}{names.heir}")
 
 
 _KINDS_BY_EXCEPTION: Mapping[str, frozenset[ChangeKind]] = {
@@ -443,15 +403,15 @@ _KINDS_BY_EXCEPTION: Mapping[str, frozenset[ChangeKind]] = {
     "AttributeError": GONE,
 }
 _EXPLAINERS: Mapping[ErrorKind, Callable[[ErrorLine, ChangeNames, Kinship], Explanation | None]] = {
-    ErrorKind.UNEXPECTED_ARGUMENT: explain_unexpected,
-    ErrorKind.MISSING_ARGUMENT: explain_missing,
-    ErrorKind.ARGUMENT_COUNT: explain_count,
-    ErrorKind.REPEATED_ARGUMENT: explain_repeated,
+    ErrorKind.UNEXPECTED_ARGUMENT: _explain_unexpected,
+    ErrorKind.MISSING_ARGUMENT: _explain_missing,
+    ErrorKind.ARGUMENT_COUNT: _explain_count,
+    ErrorKind.REPEATED_ARGUMENT: _explain_repeated,
     ErrorKind.IMPORT: _explain_import,
     ErrorKind.MODULE: _explain_module,
     ErrorKind.ATTRIBUTE: _explain_attribute,
     ErrorKind.ABSTRACT: _explain_abstract,
-    ErrorKind.FIELD: explain_field,
+    ErrorKind.FIELD: _explain_field,
     ErrorKind.MISSING_FIELD: _explain_missing_field,
     ErrorKind.FLAG: _explain_flag,
     ErrorKind.KEY: _explain_key,

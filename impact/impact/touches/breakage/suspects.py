@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract, cover_contracts
@@ -20,227 +20,15 @@ from impact.touches.breakage.explanations import (
     ChangeNames,
     Explanation,
     Kinship,
-    describe_kind,
     explain_error,
     show_name,
 )
-from impact.touches.breakage.traceback_names import ErrorLine, Frame, TraceNames
-
-# the frames nearest to the error that count, and how much less each further one does
-_MAX_NEAR_FRAMES = 20
-_FRAME_DECAY = 0.85
-_MAX_PATH_PARTS = 12
-_MAX_TITLE_WORDS = 60
-# a changed line says less than a changed name; what a body does says less than how it is called
-_KIND_WEIGHTS = {ChangeKind.BEHAVIOUR: 0.6, ChangeKind.ADDED: 0.7, ChangeKind.DEPRECATED: 0.5}
-# a name that can still be used
-_SHIM_WEIGHT = 0.3
-_FILE_WEIGHT = 0.35
-_MEMBER_STRENGTH = 0.9
-_NAME_SHARE, _WORD_SHARE = 0.6, 0.15
-_WORD = re.compile(r"[A-Za-z_]\w{1,120}")
-# names that every error has say nothing
-_COMMON = re.compile(r"(?:\w{0,80}(?:Error|Exception)|self|cls|__init__|__call__|forward|None|torch|vLLM)")
-
-
-@dataclass(frozen=True)
-class MergeTokens:
-    """The tokens of an error that a merge has; ``member`` is a change of one whose class is named too."""
-
-    hits: Mapping[str, tuple[float, ContractChange | None]] = field(default_factory=dict)
-    words: frozenset[str] = frozenset()
-    member: ContractChange | None = None
-
-
-class MentionIndex:
-    """Index of what the merges of a range share with an error. Names that many merges touch count little."""
-
-    def __init__(self, trace: TraceNames, contracts: Sequence[MergeContract]) -> None:
-        self._names = list_names(trace)
-        # people write FusedMoe for FusedMoE
-        self._classes = frozenset(name.lower() for name in self._names if name[:1].isupper() and len(name) > 4)
-        self._frames = _index_frames(trace.frames)
-        self._words = trace.words
-        self._tokens = [self._read_tokens(contract) for contract in contracts]
-        self._counts = Counter(name for tokens in self._tokens for name in (*tokens.hits, *tokens.words))
-        self._file_counts = Counter(
-            path for contract in contracts for path in set(contract.files) if self._find_depth(path) is not None
-        )
-        self._total = len(contracts)
-
-    def rate_names(self, place: int) -> tuple[Explanation, ContractChange | None]:
-        """Return how much the names of the error's text speak for the merge at a place in the range."""
-        tokens = self._tokens[place]
-        if tokens.member:
-            names = ChangeNames(tokens.member)
-            return Explanation(_MEMBER_STRENGTH, f"{describe_kind(names)} {show_name(names.shown)}"), tokens.member
-        weights = {
-            name: weight * self._rate_share(self._counts[name]) for name, (weight, _) in tokens.hits.items()
-        }
-        words = [self._rate_share(self._counts[word]) for word in tokens.words]
-        rest = math.prod(1 - _NAME_SHARE * weight for weight in weights.values())
-        rest *= math.prod(1 - _WORD_SHARE * weight for weight in words)
-        if not weights:
-            return Explanation(1 - rest, "has words of the error in its title"), None
-        best = max(weights, key=lambda name: weights[name])
-        change = tokens.hits[best][1]
-        if change is None:
-            return Explanation(1 - rest, f"names {show_name(best)} in its title or its files"), None
-        return Explanation(
-            1 - rest, f"{describe_kind(ChangeNames(change))} {show_name(ChangeNames(change).shown)}"
-        ), change
-
-    def rate_frames(self, contract: MergeContract) -> tuple[Explanation, ContractChange | None]:
-        """Return how much the code on the way to the error speaks for a merge."""
-        best, clause, explaining = 0.0, "", None
-        for change in contract.changes:
-            weight = self._rate_function(change)
-            if weight > best:
-                names = ChangeNames(change)
-                best, explaining = weight, change
-                clause = f"{describe_kind(names)} {show_name(names.shown)}, which is on the way to the error"
-        for path in contract.files:
-            depth = self._find_depth(path)
-            if depth is None:
-                continue
-            weight = _FILE_WEIGHT * _FRAME_DECAY**depth * (0.3 + 0.7 * self._rate_share(self._file_counts[path]))
-            if weight > best:
-                best, explaining = weight, None
-                clause = f"changes {show_name(path)}, which is on the way to the error"
-        return Explanation(best, clause), explaining
-
-    def _rate_function(self, change: ContractChange) -> float:
-        functions = self._frames.get(change.path, {})
-        if not functions:
-            return 0.0
-        depth = functions.get(change.name.rpartition(".")[2])
-        return 0.0 if depth is None else _FRAME_DECAY**depth * _KIND_WEIGHTS.get(change.kind, 0.9)
-
-    def _find_depth(self, path: str) -> int | None:
-        """Return how far a file is from the error; None if it is not on the way."""
-        functions = self._frames.get(path)
-        return min(functions.values()) if functions else None
-
-    def _read_tokens(self, contract: MergeContract) -> MergeTokens:
-        hits: dict[str, tuple[float, ContractChange | None]] = {}
-
-        def add(name: str, weight: float, change: ContractChange | None) -> None:
-            if name in self._names and weight > hits.get(name, (0.0, None))[0]:
-                hits[name] = weight, change
-
-        for change in contract.changes:
-            weight = _weigh_kind(change)
-            for name, share in _list_change_tokens(change):
-                add(name, weight * share, change)
-        title = _WORD.findall(contract.title)[:_MAX_TITLE_WORDS]
-        for word in title:
-            add(word, 0.6, None)
-        for path in contract.files:
-            add(path.rpartition("/")[2].partition(".")[0], 0.5, None)
-        members = (change for change in contract.changes if self._names_member(change))
-        return MergeTokens(hits, self._words & {word.lower() for word in title}, next(members, None))
-
-    def _names_member(self, change: ContractChange) -> bool:
-        names = ChangeNames(change)
-        if change.kind is ChangeKind.BEHAVIOUR or not names.owner or names.last not in self._names:
-            return False
-        owner = names.owner_name.lower()
-        return any(owner.endswith(each) for each in self._classes)
-
-    def _rate_share(self, count: int) -> float:
-        """Return 1 for what one merge has, and 0 for what all have."""
-        if self._total < 2:
-            return 1.0
-        return max(0.0, 1 - math.log(max(1, count)) / math.log(self._total))
-
-
-def _weigh_kind(change: ContractChange) -> float:
-    if change.kind not in GONE:
-        return _KIND_WEIGHTS.get(change.kind, 0.8)
-    return _SHIM_WEIGHT if change.is_importable else 1.0
-
-
-def list_names(trace: TraceNames) -> frozenset[str]:
-    """Return the names of an error's text and of its errors, without those that say nothing."""
-    names = {part for each in trace.identifiers for part in (each, *each.replace("::", ".").split(".")[-2:])}
-    for error in trace.errors:
-        names.update(error.names)
-        names.update(each for each in (error.owner.rpartition(".")[2], error.function) if each)
-    return frozenset(name for name in names if len(name) > 2 and not _COMMON.fullmatch(name))
-
-
-def _list_change_tokens(change: ContractChange) -> Iterable[tuple[str, float]]:
-    """Yield the tokens of a change, with how much each stands for it."""
-    names = ChangeNames(change)
-    yield change.name, 1.0
-    yield names.last, 0.8
-    if names.owner:
-        yield names.shown, 1.0
-        yield names.owner_name, 0.5
-    if change.new_name:
-        yield change.new_name.rpartition(".")[2], 0.7
-    changed = names.old_parameters.keys() ^ names.new_parameters.keys()
-    for parameter in changed:
-        yield parameter, 0.6
-
-
-def _index_frames(frames: Sequence[Frame]) -> dict[str, dict[str, int]]:
-    """Return, by each path that a frame's file may have in a repository, its functions with their depth."""
-    index: dict[str, dict[str, int]] = {}
-    for depth, frame in enumerate(frames[:_MAX_NEAR_FRAMES]):
-        parts = [part for part in frame.path.split("/") if part not in ("", ".", "..")][-_MAX_PATH_PARTS:]
-        # a file's bare name stands for too many files
-        for start in range(len(parts) - 1):
-            functions = index.setdefault("/".join(parts[start:]), {})
-            functions.setdefault(frame.function, depth)
-    return index
-
-
-_CLASS = re.compile(r"^class (\w{1,200})", re.M)
-_ANY_WORD = re.compile(r"[A-Za-z_]\w{0,200}")
-_PATH_WORD = re.compile(r"[\w-]{1,200}")
-
-
-class RelevanceFilter:
-    """Filter of merges: a name of the error is in a changed line or path, or a class that its class may extend."""
-
-    def __init__(self, trace: TraceNames, kinship: Kinship) -> None:
-        self._names = frozenset(
-            part for name in list_names(trace) for part in _ANY_WORD.findall(name.replace("-", "_"))
-        )
-        self._paths = frozenset(_index_frames(trace.frames))
-        # an error that names an argument or a member is explained by a line that has it
-        self._owners = tuple({error.owner for error in trace.errors if error.owner and not error.names})
-        self._kinship = kinship
-
-    def is_relevant(self, versions: Sequence[FileVersions]) -> bool:
-        return any(self._is_near(each) for each in versions)
-
-    def _is_near(self, pair: FileVersions) -> bool:
-        paths = [file.path for file in (pair.old, pair.new) if file]
-        if any(path in self._paths for path in paths) or self._names_path(paths):
-            return True
-        old, new = (file.text if file else "" for file in (pair.old, pair.new))
-        changed = "\n".join(set(old.split("\n")) ^ set(new.split("\n")))
-        if not self._names.isdisjoint(_ANY_WORD.findall(changed.replace("-", "_"))):
-            return True
-        return self._has_kin(old) or (new != old and self._has_kin(new))
-
-    def _names_path(self, paths: Iterable[str]) -> bool:
-        return any(not self._names.isdisjoint(_PATH_WORD.findall(path)) for path in paths)
-
-    def _has_kin(self, text: str) -> bool:
-        """Return whether a class of a file may be a base of the class that an error is about."""
-        if not self._owners:
-            return False
-        classes = set(_CLASS.findall(text))
-        return any(self._kinship.measure(owner, each) for owner in self._owners for each in classes)
-
+from impact.touches.breakage.traceback_names import Frame, TraceNames
 
 # points, from 0 to 100, below which a merge explains nothing
 LEAST_SCORE = 35.0
 # the most that an explanation, the code on the way and names in the text can give
-_STRUCTURE_SHARE, _FRAME_SHARE, _MENTION_SHARE = 0.9, 0.5, 0.4
+_SHARES = (0.9, 0.5, 0.4)
 # a merge that was reverted before the end of the range has no effect there
 _REVERTED_SHARE = 0.5
 
@@ -314,46 +102,208 @@ def rank_suspects(
     trace: TraceNames, merges: SuspectRange, kinship: Kinship, least: float = LEAST_SCORE
 ) -> tuple[Suspect, ...]:
     """Return the merges that explain an error with at least ``least`` points, the likeliest first."""
-    index = MentionIndex(trace, merges.contracts)
-    suspects = (
-        _rate_merge(trace, contract, kinship, index, place) for place, contract in enumerate(merges.contracts)
-    )
-    judged = [_mark_revert(each, merges.reverts.get(each.number)) for each in suspects]
-    fitting = [each for each in judged if each.score >= least]
+    index = _MentionIndex(trace, merges.contracts)
+    suspects = []
+    for place, contract in enumerate(merges.contracts):
+        sides = (_explain_errors(trace, contract, kinship), index.rate_frames(contract), index.rate_names(place))
+        shares = [share * each.strength for share, each in zip(_SHARES, sides, strict=True)]
+        best = sides[shares.index(max(shares))]
+        score = round(100 * (1 - math.prod(1 - share for share in shares)), 1)
+        by = merges.reverts.get(contract.number)
+        if by is not None:
+            score = round(score * _REVERTED_SHARE, 1)
+        merge = contract.number, contract.title, contract.commit, contract.merged_at
+        suspects.append(Suspect(*merge, score, best.clause, best.change, by))
+    fitting = (each for each in suspects if each.score >= least)
     return tuple(sorted(fitting, key=lambda each: (each.score, each.merged_at), reverse=True))
 
 
-def _rate_merge(
-    trace: TraceNames, contract: MergeContract, kinship: Kinship, index: MentionIndex, place: int
-) -> Suspect:
-    structure, change = _explain_errors(trace.errors, contract, kinship)
-    frames, frame_change = index.rate_frames(contract)
-    names, name_change = index.rate_names(place)
-    shares = (
-        (_STRUCTURE_SHARE * structure.strength, structure.clause, change),
-        (_FRAME_SHARE * frames.strength, frames.clause, frame_change),
-        (_MENTION_SHARE * names.strength, names.clause, name_change),
+_NOTHING = Explanation(0.0, "")
+
+
+def _explain_errors(trace: TraceNames, contract: MergeContract, kinship: Kinship) -> Explanation:
+    explanations = (
+        explain_error(error, names, kinship) or _NOTHING
+        for names in map(ChangeNames, contract.changes)
+        for error in trace.errors
     )
-    _, clause, explaining = max(shares, key=lambda each: each[0])
-    score = round(100 * (1 - math.prod(1 - share for share, _, _ in shares)), 1)
-    merge = contract.number, contract.title, contract.commit, contract.merged_at
-    return Suspect(*merge, score, clause, explaining)
+    return max(explanations, key=lambda each: each.strength, default=_NOTHING)
 
 
-def _mark_revert(suspect: Suspect, reverted_by: int | None) -> Suspect:
-    if reverted_by is None:
-        return suspect
-    return replace(suspect, score=round(suspect.score * _REVERTED_SHARE, 1), reverted_by=reverted_by)
+# --- what merges share with an error
+
+# the frames nearest to the error that count, and how much less each further one does
+_MAX_NEAR_FRAMES = 20
+_FRAME_DECAY = 0.85
+_MAX_PATH_PARTS = 12
+_MAX_TITLE_WORDS = 60
+# a changed line says less than a changed name; what a body does says less than how it is called
+_KIND_WEIGHTS = {ChangeKind.BEHAVIOUR: 0.6, ChangeKind.ADDED: 0.7, ChangeKind.DEPRECATED: 0.5}
+# a name that can still be used
+_SHIM_WEIGHT = 0.3
+_FILE_WEIGHT = 0.35
+_MEMBER_STRENGTH = 0.9
+_NAME_SHARE, _WORD_SHARE = 0.6, 0.15
+_WORD = re.compile(r"[A-Za-z_]\w{1,120}")
+# names that every error has say nothing
+_COMMON = re.compile(r"(?:\w{0,80}(?:Error|Exception)|self|cls|__init__|__call__|forward|None|torch|vLLM)")
 
 
-def _explain_errors(
-    errors: Sequence[ErrorLine], contract: MergeContract, kinship: Kinship
-) -> tuple[Explanation, ContractChange | None]:
-    best, explaining = Explanation(0.0, ""), None
-    for change in contract.changes:
+@dataclass(frozen=True)
+class _Tokens:
+    """The tokens of an error that a merge has; ``member`` is a change of one whose class is named too."""
+
+    hits: Mapping[str, tuple[float, ContractChange | None]]
+    words: frozenset[str]
+    member: ContractChange | None
+
+
+class _MentionIndex:
+    """Index of what the merges of a range share with an error. Names that many merges touch count little."""
+
+    def __init__(self, trace: TraceNames, contracts: Sequence[MergeContract]) -> None:
+        self._names = _list_names(trace)
+        # people write FusedMoe for FusedMoE
+        self._classes = tuple(name.lower() for name in self._names if name[:1].isupper() and len(name) > 4)
+        self._frames = _index_frames(trace.frames)
+        self._words = trace.words
+        self._tokens = [self._read_tokens(contract) for contract in contracts]
+        self._counts = Counter(name for tokens in self._tokens for name in (*tokens.hits, *tokens.words))
+        self._counts.update(path for each in contracts for path in set(each.files) if path in self._frames)
+        self._total = len(contracts)
+
+    def rate_names(self, place: int) -> Explanation:
+        """Return how much the names of the error's text speak for the merge at a place in the range."""
+        tokens = self._tokens[place]
+        if tokens.member:
+            return _explain_change(_MEMBER_STRENGTH, tokens.member)
+        weights = {name: weight * self._rate_share(name) for name, (weight, _) in tokens.hits.items()}
+        rest = math.prod(1 - _NAME_SHARE * weight for weight in weights.values())
+        rest *= math.prod(1 - _WORD_SHARE * self._rate_share(word) for word in tokens.words)
+        if not weights:
+            return Explanation(1 - rest, "has words of the error in its title")
+        best = max(weights, key=lambda name: weights[name])
+        if explaining := tokens.hits[best][1]:
+            return _explain_change(1 - rest, explaining)
+        return Explanation(1 - rest, f"names {show_name(best)} in its title or its files")
+
+    def rate_frames(self, contract: MergeContract) -> Explanation:
+        """Return how much the code on the way to the error speaks for a merge."""
+        return max(self._list_frames(contract), key=lambda each: each.strength, default=_NOTHING)
+
+    def _list_frames(self, contract: MergeContract) -> Iterator[Explanation]:
+        way = ", which is on the way to the error"
+        for change in contract.changes:
+            depth = self._frames.get(change.path, {}).get(change.name.rpartition(".")[2])
+            if depth is not None:
+                yield _explain_change(_FRAME_DECAY**depth * _KIND_WEIGHTS.get(change.kind, 0.9), change, way)
+        for path in contract.files:
+            if functions := self._frames.get(path):
+                weight = _FILE_WEIGHT * _FRAME_DECAY ** min(functions.values())
+                yield Explanation(weight * (0.3 + 0.7 * self._rate_share(path)), f"changes {show_name(path)}{way}")
+
+    def _read_tokens(self, contract: MergeContract) -> _Tokens:
+        title = _WORD.findall(contract.title)[:_MAX_TITLE_WORDS]
+        tokens: list[tuple[str, float, ContractChange | None]] = []
+        for change in contract.changes:
+            tokens += ((name, weight, change) for name, weight in _list_change_tokens(change))
+        tokens += ((word, 0.6, None) for word in title)
+        tokens += ((path.rpartition("/")[2].partition(".")[0], 0.5, None) for path in contract.files)
+        hits: dict[str, tuple[float, ContractChange | None]] = {}
+        for name, weight, source in tokens:
+            if name in self._names and weight > hits.get(name, (0.0, None))[0]:
+                hits[name] = weight, source
+        members = (change for change in contract.changes if self._names_member(change))
+        return _Tokens(hits, self._words & {word.lower() for word in title}, next(members, None))
+
+    def _names_member(self, change: ContractChange) -> bool:
         names = ChangeNames(change)
-        for error in errors:
-            result = explain_error(error, names, kinship)
-            if result and result.strength > best.strength:
-                best, explaining = result, change
-    return best, explaining
+        if change.kind is ChangeKind.BEHAVIOUR or not names.owner or names.last not in self._names:
+            return False
+        return names.owner_name.lower().endswith(self._classes)
+
+    def _rate_share(self, token: str) -> float:
+        """Return 1 for what one merge has, and 0 for what all have."""
+        if self._total < 2:
+            return 1.0
+        return max(0.0, 1 - math.log(max(1, self._counts[token])) / math.log(self._total))
+
+
+def _explain_change(strength: float, change: ContractChange, addition: str = "") -> Explanation:
+    names = ChangeNames(change)
+    return Explanation(strength, f"{names.verb} {names.quoted}{addition}", change)
+
+
+def _list_names(trace: TraceNames) -> frozenset[str]:
+    """Return the names of an error's text and of its errors, without those that say nothing."""
+    names = {part for each in trace.identifiers for part in (each, *each.replace("::", ".").split(".")[-2:])}
+    for error in trace.errors:
+        names.update((*error.names, error.owner.rpartition(".")[2], error.function))
+    return frozenset(name for name in names if len(name) > 2 and not _COMMON.fullmatch(name))
+
+
+def _list_change_tokens(change: ContractChange) -> Iterable[tuple[str, float]]:
+    """Yield the tokens of a change, with how much each says of an error that has it."""
+    names, weight = ChangeNames(change), _KIND_WEIGHTS.get(change.kind, 0.8)
+    if change.kind in GONE:
+        weight = _SHIM_WEIGHT if change.is_importable else 1.0
+    yield change.name, weight
+    yield names.last, weight * 0.8
+    if names.owner:
+        yield names.shown, weight
+        yield names.owner_name, weight * 0.5
+    if change.new_name:
+        yield change.new_name.rpartition(".")[2], weight * 0.7
+    for parameter in names.old_parameters.keys() ^ names.new_parameters.keys():
+        yield parameter, weight * 0.6
+
+
+def _index_frames(frames: Sequence[Frame]) -> dict[str, dict[str, int]]:
+    """Return, by each path that a frame's file may have in a repository, its functions with their depth."""
+    index: dict[str, dict[str, int]] = {}
+    for depth, frame in enumerate(frames[:_MAX_NEAR_FRAMES]):
+        parts = [part for part in frame.path.split("/") if part not in ("", ".", "..")][-_MAX_PATH_PARTS:]
+        # a file's bare name stands for too many files
+        for start in range(len(parts) - 1):
+            index.setdefault("/".join(parts[start:]), {}).setdefault(frame.function, depth)
+    return index
+
+
+# --- which merges are read at all
+
+_CLASS = re.compile(r"^class (\w{1,200})", re.M)
+_ANY_WORD = re.compile(r"[A-Za-z_]\w{0,200}")
+_PATH_WORD = re.compile(r"[\w-]{1,200}")
+
+
+class RelevanceFilter:
+    """Filter of merges: a name of the error is in a changed line or path, or a class that its class may extend."""
+
+    def __init__(self, trace: TraceNames, kinship: Kinship) -> None:
+        self._names = frozenset(
+            part for name in _list_names(trace) for part in _ANY_WORD.findall(name.replace("-", "_"))
+        )
+        self._paths = frozenset(_index_frames(trace.frames))
+        # an error that names an argument or a member is explained by a line that has it
+        self._owners = tuple({error.owner for error in trace.errors if error.owner and not error.names})
+        self._kinship = kinship
+
+    def is_relevant(self, versions: Sequence[FileVersions]) -> bool:
+        return any(self._is_near(each) for each in versions)
+
+    def _is_near(self, pair: FileVersions) -> bool:
+        for path in (file.path for file in (pair.old, pair.new) if file):
+            if path in self._paths or not self._names.isdisjoint(_PATH_WORD.findall(path)):
+                return True
+        old, new = (file.text if file else "" for file in (pair.old, pair.new))
+        changed = "\n".join(set(old.split("\n")) ^ set(new.split("\n")))
+        if not self._names.isdisjoint(_ANY_WORD.findall(changed.replace("-", "_"))):
+            return True
+        return self._has_kin(old) or (new != old and self._has_kin(new))
+
+    def _has_kin(self, text: str) -> bool:
+        """Return whether a class of a file may be a base of the class that an error is about."""
+        if not self._owners:
+            return False
+        classes = set(_CLASS.findall(text))
+        return any(self._kinship.measure(owner, each) for owner in self._owners for each in classes)

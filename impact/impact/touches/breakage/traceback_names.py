@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import zip_longest
 
 # characters of one line that are read; a longer one is data, not a message
 MAX_LINE = 2_000
@@ -125,33 +126,25 @@ _LISTED = re.compile(r"(?<!\w)[A-Za-z_]\w{0,200}")
 _FLAG_NAME = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]{0,100}")
 
 
-def parse_error_line(line: str) -> ErrorLine | None:
-    """Return the error that a line says; None if it says none."""
-    return next(iterate_error_lines(line), None)
-
-
 def iterate_error_lines(line: str) -> Iterator[ErrorLine]:
     """Yield each error that a line says: people quote several in one. They come in the order of the text."""
     text = line[:MAX_LINE].strip()
-    exceptions = _EXCEPTION.findall(text)
-    exception = exceptions[0] if exceptions else ""
-    matches = sorted(_find_wordings(text), key=lambda each: each[1].start())
-    known = [_build_line(kind, match, text, exception) for kind, match in matches]
-    yield from known
-    if exception and not known:
-        names = (name for name in _CODE_NAME.findall(text) if not _EXCEPTION.match(name))
-        yield ErrorLine(ErrorKind.OTHER, text, exception, names=tuple(dict.fromkeys(names))[:MAX_NAMES])
-
-
-def _find_wordings(text: str) -> Iterator[tuple[ErrorKind, re.Match[str]]]:
-    """Yield the matches of all wordings; of two that overlap only the first."""
-    covered: list[tuple[int, int]] = []
+    exception = next(iter(_EXCEPTION.findall(text)), "")
+    matches: list[tuple[ErrorKind, re.Match[str]]] = []
     for kind, pattern in _WORDINGS:
         for match in pattern.finditer(text):
-            start, end = match.span()
-            if all(end <= other_start or other_end <= start for other_start, other_end in covered):
-                covered.append((start, end))
-                yield kind, match
+            # of two that overlap, the first wording counts
+            if all(match.end() <= other.start() or other.end() <= match.start() for _, other in matches):
+                matches.append((kind, match))
+    for kind, match in sorted(matches, key=lambda each: each[1].start()):
+        yield _build_line(kind, match, text, exception)
+    if exception and not matches:
+        yield ErrorLine(ErrorKind.OTHER, text, exception, names=_list_distinct(_CODE_NAME.findall(text)))
+
+
+def _list_distinct(names: Iterable[str]) -> tuple[str, ...]:
+    # people go on with "and AttributeError: …"
+    return tuple(dict.fromkeys(each for each in names if each != "and" and not _EXCEPTION.match(each)))[:MAX_NAMES]
 
 
 def _build_line(kind: ErrorKind, match: re.Match[str], text: str, exception: str) -> ErrorLine:
@@ -194,9 +187,7 @@ def _list_names(kind: ErrorKind, groups: dict[str, str | None]) -> tuple[str, ..
     if single := groups.get("names") or groups.get("op") or groups.get("key"):
         return (single,)
     pattern = _FLAG_NAME if kind is ErrorKind.FLAG else _LISTED
-    names = pattern.findall(groups.get("list") or "")
-    # people go on with "and AttributeError: …"
-    return tuple(dict.fromkeys(name for name in names if name != "and" and not _EXCEPTION.match(name)))[:MAX_NAMES]
+    return _list_distinct(pattern.findall(groups.get("list") or ""))
 
 
 # characters that are read, from both ends of a longer text: a log may hold hours before the error
@@ -298,13 +289,11 @@ def parse_trace(text: str) -> TraceNames:
     sources = {frame.text for frame in frames}
     plain = [line for line in lines if not _is_frame(line) and line.strip() not in sources]
     identifiers, words = _collect_tokens([*plain, *(frame.text for frame in frames[-3:])])
-    errors = _order_errors([*_read_errors(lines), *_read_fields(lines)])
-    return TraceNames(
-        tuple(_complete_name(error, identifiers) for error in errors),
-        tuple(reversed(frames)),
-        identifiers,
-        words,
-    )
+    every = (replace(error, text=error.text[:500]) for error in (*_read_errors(lines), *_read_fields(lines)))
+    # the last distinct ones, those that name something first; a cause stands before its consequence
+    errors = sorted([*dict.fromkeys(every)][-MAX_ERRORS:], key=lambda error: error.kind is ErrorKind.OTHER)
+    whole = tuple(_complete_name(error, identifiers) for error in errors)
+    return TraceNames(whole, tuple(reversed(frames)), identifiers, words)
 
 
 def condense_trace(text: str, limit: int) -> str:
@@ -410,29 +399,20 @@ def _is_frame(line: str) -> bool:
 def _read_frames(lines: list[str]) -> list[Frame]:
     frames: list[Frame] = []
     marked = ""
-    for number, line in enumerate(lines):
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
         if source := _PYTEST_SOURCE.match(line):
             marked = source["text"]
-        elif match := _FRAME.search(line):
-            frames.append(_build_frame(match, _read_source(lines, number + 1)))
-        elif match := _PYTEST_FRAME.match(line):
-            frames.append(_build_frame(match, marked or _read_source(lines, number + 1)))
-            marked = ""
+            continue
+        of_python = _FRAME.search(line)
+        if match := of_python or _PYTEST_FRAME.match(line):
+            text = below.strip()
+            # there may be another frame, or the error
+            text = "" if _is_frame(text) or _UNDERLINE.fullmatch(text) else text[:400]
+            if not of_python:
+                text, marked = marked or text, ""
+            function = (match["function"] or "").strip().rpartition(".")[2]
+            frames.append(Frame(match["path"].replace("\\", "/"), int(match["line"]), function, text))
     return frames[-MAX_FRAMES:]
-
-
-def _build_frame(match: re.Match[str], text: str) -> Frame:
-    """Return a frame with its path in one spelling."""
-    function = (match["function"] or "").strip().rpartition(".")[2]
-    return Frame(match["path"].replace("\\", "/"), int(match["line"]), function, text)
-
-
-def _read_source(lines: list[str], number: int) -> str:
-    """Return the source line below a frame; empty if another frame or the error stands there."""
-    text = lines[number].strip() if number < len(lines) else ""
-    if not text or _is_frame(text) or _UNDERLINE.fullmatch(text):
-        return ""
-    return text[:400]
 
 
 def _read_errors(lines: list[str]) -> Iterator[ErrorLine]:
@@ -459,12 +439,6 @@ def _read_fields(lines: list[str]) -> Iterator[ErrorLine]:
         kind = ErrorKind.FIELD if message["extra"] else ErrorKind.MISSING_FIELD
         if path and path[-1]:
             yield ErrorLine(kind, line.strip(), "ValidationError", owner, names=(path[-1],))
-
-
-def _order_errors(errors: list[ErrorLine]) -> list[ErrorLine]:
-    """Return the last distinct errors, those that name something first; a cause stands before its consequence."""
-    distinct = list(dict.fromkeys(replace(error, text=error.text[:500]) for error in errors))[-MAX_ERRORS:]
-    return sorted(distinct, key=lambda error: error.kind is ErrorKind.OTHER)
 
 
 def _complete_name(error: ErrorLine, identifiers: tuple[str, ...]) -> ErrorLine:

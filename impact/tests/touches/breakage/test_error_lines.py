@@ -8,7 +8,6 @@ from impact.touches.breakage.traceback_names import (
     MAX_NAMES,
     ErrorKind,
     iterate_error_lines,
-    parse_error_line,
 )
 
 LINES = [
@@ -116,14 +115,13 @@ LINES = [
 
 @check_rows(LINES)
 def test_names_of_an_error_are_read(line: str, expected: tuple[ErrorKind, str, str, tuple[str, ...]]) -> None:
-    error = parse_error_line(line)
-    assert error is not None
+    error = next(iterate_error_lines(line))
     assert (error.kind, error.owner, error.function, error.names) == expected
 
 
 @pytest.mark.parametrize("line", ["", "all is well", "def f(missing): return error", "  File 'x.py'"])
 def test_other_lines_are_no_errors(line: str) -> None:
-    assert parse_error_line(line) is None
+    assert next(iterate_error_lines(line), None) is None
 
 
 @pytest.mark.parametrize(
@@ -137,8 +135,7 @@ def test_other_lines_are_no_errors(line: str) -> None:
     ],
 )
 def test_arguments_are_counted(line: str, expected: int | None, passed: int | None) -> None:
-    error = parse_error_line(f"TypeError: {line}")
-    assert error is not None
+    error = next(iterate_error_lines(f"TypeError: {line}"))
     assert (error.expected, error.passed) == (expected, passed)
 
 
