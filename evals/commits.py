@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bot.platform.pulls.models import Account, ChangedFile, PullRequest
-from impact.history.merge_messages import sort_merges
-from impact.history.merges import ClonedMerge
+from impact.history.merges import ClonedMerge, sort_merges
 from impact.repository import Repository
 from impact.source.models import BlobChange, TreeCommit
 

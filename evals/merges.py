@@ -24,9 +24,8 @@ from bot.text import format_count
 from evals.commits import sort_commits
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneFacts, CloneTrees
-from impact.history.merge_messages import detect_repository
-from impact.history.outcomes import find_outcomes
-from impact.history.repairs import Repair, find_repairs
+from impact.history.merges import detect_repository
+from impact.history.outcomes import Repair, find_outcomes, find_repairs
 from impact.history.reverts import Revert
 from impact.repository import Repository
 from impact.source.models import TreeCommit

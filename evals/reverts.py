@@ -15,7 +15,7 @@ import click
 from bot.features.merges.outcomes import RevertIndex
 from bot.platform.pulls.models import PullRequest
 from evals.merges import PACK, read_labels, read_pulls
-from impact.history.repairs import find_repairs
+from impact.history.outcomes import find_repairs
 from impact.text.strings import collapse_lines
 
 Pair = tuple[int, int]

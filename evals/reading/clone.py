@@ -14,7 +14,7 @@ from bot.platform.git.processes import GitFailure, GitProcess, open_process
 from bot.platform.git.reading import UNKNOWN_COMMIT, MirrorReader, build_revision
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from impact.git.commands import build_command, build_environment
-from impact.history.merge_messages import extract_description
+from impact.history.merges import extract_description
 from impact.repository import Repository
 from impact.source.models import DiffSide
 

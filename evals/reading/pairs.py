@@ -16,7 +16,7 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import CRITICAL, PathClass
 from evals.merges import HARMED, LABEL_MATURITY, NO_LABELS, MergeHistory, build_cases
 from impact.evaluation.window import EvaluationWindow
-from impact.history.revert_claims import is_revert
+from impact.history.reverts import is_revert
 
 # a repair has to come within it, and both merges of a pair lie within it
 SPAN = timedelta(days=14)

@@ -14,7 +14,7 @@ from impact.contract.table import ContractTableRow
 from impact.coverage import CoveredList, cover_defects
 from impact.errors import attempt
 from impact.evaluation.touch_evaluation import TouchEvaluation
-from impact.history.merge_messages import extract_description
+from impact.history.merges import extract_description
 from impact.profile.file_uses import is_test
 from impact.profile.models import Profile, Use
 from impact.text.description import extract_advice

@@ -15,9 +15,9 @@ from impact.contract.extraction import extract_contract
 from impact.contract.models import ChangeKind, ContractChange, FileVersions, MergeContract
 from impact.coverage import UnreadFile
 from impact.errors import READING_FAILED, ImpactError, UsageError, attempt, attempt_all
-from impact.history.merge_messages import sort_merges
+from impact.history.merges import sort_merges
 from impact.history.outcomes import find_outcomes
-from impact.history.revert_index import RevertIndex
+from impact.history.reverts import RevertIndex
 from impact.profile.file_uses import scan_file
 from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.models import DerivedClass, UseKind

@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from evals.merges import NO_LABELS, LabelledOutcome, build_cases, label_outcomes
-from impact.history.repairs import Repair
+from impact.history.outcomes import Repair
 from impact.history.reverts import Revert
 from tests.helpers.builders import pull
 

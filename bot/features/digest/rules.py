@@ -43,8 +43,7 @@ from bot.platform.store.keys import DigestKeyParts
 from impact.contract.models import MergeContract, cover_contracts
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind, find_outcomes
-from impact.history.revert_claims import RevertClaim
-from impact.history.reverts import Revert
+from impact.history.reverts import Revert, RevertClaim
 from impact.profile.models import ProfileMove
 from impact.repository import Repository
 from impact.text.strings import truncate_text

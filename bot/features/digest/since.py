@@ -55,7 +55,7 @@ from bot.platform.slack.requests import Audience, SlackRequest
 from bot.text import format_count
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind, find_outcomes
-from impact.history.revert_index import build_title_key
+from impact.history.reverts import build_title_key
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.text.description import extract_prose
@@ -174,7 +174,7 @@ def build_stories(index: RevertIndex) -> StoryList:
     outcomes = find_outcomes(index)
     taken_back = tuple(each for each in outcomes if each.stands and each.kind is OutcomeKind.REVERTED)
     gone = {number for each in taken_back for number in (each.pull.number, each.by.number)}
-    pulls = [pull for pull in index.merges.by_number.values() if pull.number not in gone]
+    pulls = [pull for pull in index.by_number.values() if pull.number not in gone]
     pulls.sort(key=lambda pull: (pull.merge_time, pull.number))
     bumps: dict[str, list[PullRequest]] = defaultdict(list)
     others: list[PullRequest] = []

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 
 from bot.platform.pulls.models import PullRequest
 from impact.errors import attempt
-from impact.history import outcomes, revert_index
+from impact.history import outcomes, reverts
 from impact.history.mentions import Extent, Statement, compile_verb, find_statements, parse_statement
-from impact.history.revert_claims import RevertClaim, is_reland_title, parse_claim
-from impact.history.revert_index import build_title_key
-from impact.history.reverts import Revert
+from impact.history.reverts import Revert, RevertClaim, build_title_key, is_reland_title, parse_claim
 from impact.text.description import extract_prose
 
-RevertIndex = revert_index.RevertIndex[PullRequest]
+RevertIndex = reverts.RevertIndex[PullRequest]
 MergeOutcome = outcomes.MergeOutcome[PullRequest]
 # texts: two years of a busy repository, in some megabytes
 _MAX_TEXTS = 20_000
@@ -140,10 +138,7 @@ class _RelandHistory:
 
     def __init__(self, index: RevertIndex) -> None:
         self._index = index
-        self._earlier = index.merges
-        self.pulls = tuple(
-            sorted(self._earlier.by_number.values(), key=lambda each: (each.merge_time, each.number))
-        )
+        self.pulls = tuple(sorted(self._index.by_number.values(), key=lambda each: (each.merge_time, each.number)))
         self._order = {pull.number: at for at, pull in enumerate(self.pulls)}
         self._taken_back: dict[int, Revert] = {}
         self._landing: set[int] = set()
@@ -191,7 +186,7 @@ class _RelandHistory:
             if statement.extent is not Extent.PLANNED
             for each in statement.mentions
         )
-        named = {pull.number for mention in mentions if (pull := self._earlier.find_mentioned(mention, by))}
+        named = {pull.number for mention in mentions if (pull := self._index.find_mentioned(mention, by))}
         return {
             origin
             for number in named
@@ -214,7 +209,7 @@ class _RelandHistory:
         ]
         if is_reland_title(pull.title):
             tries = tries or [
-                each for name in (_TITLE_TAG.sub("", key), key) for each in self._earlier.find_titled(name, pull)
+                each for name in (_TITLE_TAG.sub("", key), key) for each in self._index.find_titled(name, pull)
             ]
         elif len(key) < _MIN_TITLE_LENGTH or any(each.number not in self._taken_back for each in tries):
             return set()

@@ -25,7 +25,7 @@ from bot.features.merges.outcomes import Attempt
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from bot.text import format_count
-from impact.history.revert_claims import is_revert
+from impact.history.reverts import is_revert
 from impact.text.strings import collapse_lines
 
 # the version of the rules and their points: change it with them

@@ -25,8 +25,7 @@ from bot.platform.store.merge_records import HistoryStore
 from bot.platform.worker_threads import DeadlineExecutor
 from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.history.outcomes import find_outcomes
-from impact.history.revert_claims import RevertClaim
-from impact.history.reverts import Revert
+from impact.history.reverts import Revert, RevertClaim
 from impact.repository import Repository
 
 
@@ -57,7 +56,7 @@ class DayContext:
     def from_index(cls, index: RevertIndex, of_day: Iterable[int], coverage: Coverage = COMPLETE) -> DayContext:
         """Build the context of an index of merges, newest first, from the numbers of those of a day."""
         # the long texts are not needed any more, and would take most of the memory
-        light = tuple(replace(pull, body="", commit_message="") for pull in index.merges.by_number.values())
+        light = tuple(replace(pull, body="", commit_message="") for pull in index.by_number.values())
         day_reverts = index.select(dict.fromkeys(of_day)).reverts
         return cls(light, find_outcomes(index), find_relands(index), day_reverts, index.claims, coverage)
 
@@ -338,5 +337,5 @@ def _cache_value(cached: dict[K, V], key: K, value: V) -> None:
 
 
 def build_past(index: RevertIndex, classes: PathClasses) -> FileHistory:
-    merges = index.merges.by_number.values()
+    merges = index.by_number.values()
     return FileHistory(merges, find_outcomes(index), classes, find_relands(index))

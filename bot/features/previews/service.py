@@ -360,6 +360,6 @@ def _find_in_group(timeline: MergeTimeline, group: Sequence[PullRequest]) -> Ite
     for pull in group:
         # the first that stands, by the merges of its own two weeks
         start, end = pull.merge_time, pull.merge_time + LOOK_AHEAD
-        later = (each.number for each in index.merges.by_number.values() if start <= each.merge_time < end)
+        later = (each.number for each in index.by_number.values() if start <= each.merge_time < end)
         outcomes = find_outcomes(index.select(dict.fromkeys([pull.number, *later])))
         yield from [each for each in outcomes if each.pull.number == pull.number and each.stands][:1]

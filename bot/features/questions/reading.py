@@ -37,7 +37,7 @@ from impact.coverage import COMPLETE, CoveredList, CoveredPart, cover_defects
 from impact.coverage import Coverage as ReadCoverage
 from impact.errors import READING_FAILED, attempt
 from impact.history.outcomes import find_outcomes
-from impact.history.revert_claims import RevertClaim
+from impact.history.reverts import RevertClaim
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.text.strings import collapse_lines, remove_comments, truncate_text
@@ -330,7 +330,7 @@ def find_reverted(
         until = max(pull.merge_time for pull in missing)
         recorded = session.read_history(missing[0].repository, since, until)
         index = RevertIndex((*recorded, *missing), {pull.number: claims[pull.number] for pull in missing})
-        by_number = index.merges.by_number
+        by_number = index.by_number
         for pull in missing:
             reverted[pull.number] = [by_number[each.number] for each in index.list_reverts_by(pull.number)]
     return reverted

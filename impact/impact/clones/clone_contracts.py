@@ -31,8 +31,7 @@ from impact.errors import UsageError
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.history.merges import ClonedMerge
-from impact.history.revert_index import RevertIndex
-from impact.history.reverts import select_standing
+from impact.history.reverts import RevertIndex, select_standing
 from impact.python.models import ModuleOutline
 from impact.python.outline import build_outline
 from impact.repository import Repository

@@ -12,8 +12,7 @@ from impact.contract.models import FileVersions
 from impact.errors import UsageError
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
-from impact.history.merge_messages import detect_reference, detect_repository, sort_merges
-from impact.history.merges import ClonedMerge
+from impact.history.merges import ClonedMerge, detect_reference, detect_repository, sort_merges
 from impact.repository import Repository
 from impact.source.models import LineCommit, TreeCommit
 from impact.text.strings import collapse_lines, parse_date, quote_input

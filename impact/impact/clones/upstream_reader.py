@@ -37,8 +37,7 @@ from impact.evaluation.imported_files import detect_packages
 from impact.git.clone_trees import CloneTrees
 from impact.history.merges import ClonedMerge
 from impact.history.outcomes import MergeOutcome, find_outcomes
-from impact.history.revert_index import RevertIndex
-from impact.history.reverts import Revert, list_reverted_numbers, select_standing
+from impact.history.reverts import Revert, RevertIndex, list_reverted_numbers, select_standing
 from impact.profile.models import Profile, Use
 from impact.repository import GITHUB_WEB, Repository
 from impact.source.models import LineCommit
@@ -248,8 +247,8 @@ class UpstreamReader:
 
 def _select_reverts(index: RevertIndex[ClonedMerge], numbers: frozenset[int]) -> tuple[Revert, ...]:
     """Return the reverts among the merges on the way that hold at its end."""
-    inside = index.select(number for number in index.merges.by_number if number in numbers)
-    return select_standing(inside.reverts, inside.merges.by_number.values())
+    inside = index.select(number for number in index.by_number if number in numbers)
+    return select_standing(inside.reverts, inside.by_number.values())
 
 
 def _select_regressions(

@@ -19,8 +19,7 @@ from impact.coverage import UnreadFile
 from impact.errors import READING_FAILED
 from impact.git.clone_trees import open_clone_trees
 from impact.history.outcomes import OutcomeKind
-from impact.history.revert_claims import parse_claim
-from impact.history.reverts import Revert
+from impact.history.reverts import Revert, parse_claim
 from impact.repository import Repository
 from impact.source.models import SourceProblem
 from impact.testing.clones import BEGIN, building, needs_git

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.history.merges import ClonedMerge
-from impact.history.repairs import Repair, find_repairs
-from impact.history.revert_index import RevertIndex
+from impact.history.outcomes import Repair, find_repairs
+from impact.history.reverts import RevertIndex
 from impact.repository import Repository
 from impact.testing.checks import check_rows
 from tests.merges import NOON, pull

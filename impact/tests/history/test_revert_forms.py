@@ -4,9 +4,7 @@ from typing import Any
 import pytest
 
 from impact.history.merges import ClonedMerge
-from impact.history.revert_claims import is_revert
-from impact.history.revert_index import RevertIndex
-from impact.history.reverts import Revert
+from impact.history.reverts import Revert, RevertIndex, is_revert
 from impact.testing.checks import check_rows
 from tests.merges import NOON, pull
 

@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.history.merges import ClonedMerge
-from impact.history.revert_claims import is_revert
-from impact.history.revert_index import RevertIndex
-from impact.history.reverts import Revert, expand_pairs
+from impact.history.reverts import Revert, RevertIndex, expand_pairs, is_revert
 from impact.repository import Repository
 from tests.merges import NOON, pull
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.history.merges import ClonedMerge
-from impact.history.revert_index import RevertIndex
-from impact.history.reverts import Revert, list_reverted_numbers, select_standing
+from impact.history.reverts import Revert, RevertIndex, list_reverted_numbers, select_standing
 from tests.merges import NOON, pull
 
 

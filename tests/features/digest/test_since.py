@@ -14,7 +14,7 @@ from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.features.summaries.service import get_entry
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.store.merge_records import HistoryStore
-from impact.history.revert_claims import parse_claim
+from impact.history.reverts import parse_claim
 from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from bot.features.merges.outcomes import ClaimMemory
 from bot.platform.pulls.models import PullRequest
-from impact.history.revert_claims import parse_claim
-from impact.history.reverts import Revert
+from impact.history.reverts import Revert, parse_claim
 from impact.repository import Repository
 from tests.helpers.builders import NOON, pull
 from tests.helpers.calls import counting

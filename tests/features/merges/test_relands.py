@@ -19,7 +19,7 @@ COUNT = "Count requests once, and only where they come from"
 def test_a_merge_that_fails_is_no_reland_and_leaves_the_others(caplog: pytest.LogCaptureFixture) -> None:
     merges = [make_merge(7), make_merge(9, COUNT), FIRST, UNDONE]
     index = RevertIndex(merges)
-    index.merges.by_number[7] = replace(merges[0], title=cast("Any", None))
+    index.by_number[7] = replace(merges[0], title=cast("Any", None))
     assert find_relands(index) == (AGAIN,)
     assert [record.getMessage() for record in caplog.records if record.exc_info] == ["reading '#7' failed"]
 

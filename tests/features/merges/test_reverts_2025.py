@@ -6,7 +6,7 @@ import pytest
 
 from bot.features.merges.outcomes import RevertIndex, find_relands
 from evals.reverts import Pack, load_pack
-from impact.history.revert_claims import is_revert
+from impact.history.reverts import is_revert
 from tests.helpers.builders import SHARED, needs_shared
 
 pytestmark = needs_shared

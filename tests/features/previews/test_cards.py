@@ -15,7 +15,7 @@ from bot.features.previews.cards import PullCard
 from bot.features.previews.service import build_cards
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.store.merge_records import HistoryStore
-from impact.history.revert_claims import parse_claim
+from impact.history.reverts import parse_claim
 from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull

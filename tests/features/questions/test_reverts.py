@@ -14,7 +14,7 @@ from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import GitHubBackground
 from bot.platform.pulls.models import PullRequest
 from bot.platform.store.tables import Store
-from impact.history.revert_claims import parse_claim
+from impact.history.reverts import parse_claim
 from impact.repository import Repository
 from tests.emulators.github.server import pull as record
 from tests.emulators.github.store import sha

@@ -21,9 +21,8 @@ from bot.features.summaries.service import get_entry
 from bot.features.summaries.view import render_summary
 from bot.platform.pulls.models import Reference
 from bot.platform.store.merge_records import HistoryStore
-from impact.history.outcomes import find_outcomes
-from impact.history.repairs import find_repairs
-from impact.history.revert_claims import parse_claim
+from impact.history.outcomes import find_outcomes, find_repairs
+from impact.history.reverts import parse_claim
 from tests.features.questions.archives import open_session, run_tool
 from tests.helpers.apps import make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull

@@ -9,9 +9,8 @@ from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import build_fallback_summary
 from bot.platform.models.packing import Coverage
 from bot.text import remove_unknown_numbers
-from impact.history.outcomes import find_outcomes
-from impact.history.repairs import find_repairs
-from impact.history.revert_claims import is_revert
+from impact.history.outcomes import find_outcomes, find_repairs
+from impact.history.reverts import is_revert
 from impact.text.strings import collapse_lines, remove_comments
 from tests.helpers.builders import NOON, failed, pull
 from tests.helpers.checks import measure_seconds

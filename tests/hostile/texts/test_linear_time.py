@@ -60,10 +60,9 @@ from impact.contract.models import FileVersions, MergeContract
 from impact.contract.surfaces import list_surface_changes
 from impact.git.clone_trees import parse_commits, parse_github_url
 from impact.history.mentions import find_references
-from impact.history.merge_messages import detect_repository, sort_merges
+from impact.history.merges import detect_repository, sort_merges
 from impact.history.outcomes import find_outcomes
-from impact.history.revert_claims import is_reland_title, is_revert
-from impact.history.revert_index import build_title_key
+from impact.history.reverts import build_title_key, is_reland_title, is_revert
 from impact.path_globs import PathGlobs
 from impact.profile.file_uses import scan_file
 from impact.profile.manual import parse_manual

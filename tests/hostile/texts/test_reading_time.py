@@ -12,7 +12,7 @@ from bot.features.merges.outcomes import RevertIndex
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.platform.pulls.models import PullRequest
 from bot.platform.source.scopes import list_scopes
-from impact.history.repairs import find_repairs
+from impact.history.outcomes import find_repairs
 from impact.source.models import MAX_SOURCE_BYTES
 from tests.helpers.builders import NOON, pull
 from tests.helpers.checks import measure_seconds

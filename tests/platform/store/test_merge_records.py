@@ -14,7 +14,7 @@ from bot.features.merges.outcomes import RevertIndex
 from bot.platform.pulls.models import Account, LinkedIssue, PullRequest
 from bot.platform.store.connection import RedisTimeouts, connect_server, pack_value, unpack_value
 from bot.platform.store.merge_records import HistoryStore
-from impact.history.repairs import Repair, find_repairs
+from impact.history.outcomes import Repair, find_repairs
 from impact.history.reverts import Revert
 from impact.repository import Repository
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull

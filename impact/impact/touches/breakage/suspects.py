@@ -13,8 +13,7 @@ from impact.contract.models import ChangeKind, ContractChange, FileVersions, Mer
 from impact.coverage import COMPLETE, Coverage, CoveredList
 from impact.errors import attempt_all
 from impact.history.merges import WrittenMerge
-from impact.history.revert_index import RevertIndex
-from impact.history.reverts import list_reverted_numbers, select_standing
+from impact.history.reverts import RevertIndex, list_reverted_numbers, select_standing
 from impact.touches.breakage.explanations import (
     GONE,
     ChangeNames,
