@@ -22,6 +22,7 @@ from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.judgement import list_tests
 from impact.touches.models import JudgedCommit, Touch, TouchLevel
+from impact.touches.spent import SpentUse
 from impact.touches.upgrade import FileWork, UpgradePlan
 
 Document = dict[str, Any]
@@ -278,11 +279,17 @@ def describe_plan(plan: UpgradePlan) -> Document:
             }
             for each in plan.deprecations
         ],
+        "may_go": plan.spent.to_document("uses", _describe_spent),
         "regressions": [
             {**_pick(each.pull, "pr=number title"), "kind": each.kind, "by": each.by.number}
             for each in plan.regressions
         ],
     }
+
+
+def _describe_spent(spent: SpentUse) -> Document:
+    number = spent.merge.number if spent.merge else None
+    return {**_describe_use(spent.use).model_dump(), "why": spent.why, "pr": number}
 
 
 def _describe_work(work: FileWork) -> Document:

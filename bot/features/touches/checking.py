@@ -20,12 +20,15 @@ from bot.platform import deadlines
 from bot.platform.cleaning import clean_code, clean_line, clean_path
 from bot.platform.git.folder import MirrorFolder, hold_file
 from bot.platform.private_folders import make_private_folder
+from bot.platform.pulls.models import PullRequest
 from bot.platform.store.tables import Table
 from impact.checker.diagnostics import CheckedMerges, CheckerError, Finding
 from impact.checker.program import VERSION, CheckerFailed
 from impact.clones.line_checks import check_line
+from impact.clones.spent_uses import list_spent
 from impact.clones.tree_scan import read_modules
 from impact.contract.models import MergeContract
+from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.errors import ImpactError, attempt
 from impact.git.clone_trees import CloneTrees
 from impact.profile.manual import ManualFile, apply_manual, parse_manual
@@ -34,6 +37,7 @@ from impact.repository import Repository
 from impact.source.models import BlobVersion, SourceFile, SourceProblem
 from impact.touches.judgement import find_doubts
 from impact.touches.profile_index import ProfileIndex
+from impact.touches.spent import SpentUse
 
 log = logging.getLogger(__name__)
 
@@ -135,6 +139,26 @@ def _list_paths(profile: Profile) -> frozenset[str]:
     """Return the Python files of the team's that a profile knows."""
     paths = (*profile.contents, *(use.path for use in profile.uses))
     return frozenset(path for path in paths if path.endswith(".py"))
+
+
+def find_spent(
+    app: App, entry: ProfileEntry, profile: Profile, start: str, end: str, merges: Sequence[PullRequest]
+) -> CoveredList[SpentUse]:
+    """Return what of a team's code may go at the end of a way, by the mirrors of both repositories."""
+    reason, root = "this bot keeps no mirror of the repositories", app.settings.mirror_folder
+    if root and entry.source:
+        try:
+            with (
+                closing(_open_mirror(root, entry.upstream)) as upstream,
+                closing(_open_mirror(root, entry.source)) as team,
+            ):
+                return CoveredList(list_spent(team, profile, upstream, start, end, merges))
+        except (CheckerFailed, ImpactError, OSError) as error:
+            log.info("what may go of %s is not known: %s", profile.name, error)
+            reason = str(error).rstrip(".")
+    elif root:
+        reason = "the profile is from a file, so your code is not at hand"
+    return CoveredList((), Coverage.of(CoveredPart("what may go", 1, 0, reason)))
 
 
 # --- where a check begins

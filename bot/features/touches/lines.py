@@ -10,7 +10,7 @@ from enum import StrEnum
 from bot.errors import UsageError
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.summary import Evidence, build_evidence_url
-from bot.features.merges.view import format_more, format_outcome, keep_short, render_lines
+from bot.features.merges.view import format_more, format_outcome, keep_short, make_list, render_lines
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.blocks import (
@@ -36,6 +36,7 @@ from impact.profile.models import Use, UseKind, parse_profile_name
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import DeprecationStep, UsedDeprecation
+from impact.touches.spent import SpentUse
 
 
 class TouchVerdict(StrEnum):
@@ -80,9 +81,14 @@ class TouchDecision:
         return f"adapted in {self.commit[:10]}" if self.commit else "behind your pin"
 
 
+NO_SPENT: CoveredList[SpentUse] = CoveredList()
+
+
 @dataclass(frozen=True, slots=True)
 class PendingHits:
     """The merges since a pin that touch and are not closed; ``oldest`` is the first of them.
+
+    ``spent`` are the team's own functions that may go by now.
 
     Of ``unread`` of the ``merges`` nobody knows all that they change; those before ``known_since`` are not listed.
     """
@@ -94,6 +100,7 @@ class PendingHits:
     merges: int
     unread: int
     known_since: date | None = None
+    spent: CoveredList[SpentUse] = NO_SPENT
 
 
 # removed first: what is gone cannot be used any more; behaviour is no contract change that a list shows
@@ -280,7 +287,30 @@ def render_pending(pending: PendingHits | None) -> list[Block]:
     ]
     if pending.oldest:
         elements += [make_text(", the oldest "), *render_number(pending.oldest.number, pending.oldest)]
-    return [make_block(make_section([*elements, make_text(".")]))]
+    elements.append(make_text("."))
+    elements += [make_text(text) for text in pending.spent.render_below(_count_spent)]
+    return [make_block(make_section(elements))]
+
+
+def _count_spent(spent: Sequence[SpentUse]) -> Iterator[str]:
+    what = format_count(len(spent), "function of yours", "functions of yours")
+    yield f" {what} may go: /prdigest pending says why."
+
+
+def render_spent(spent: CoveredList[SpentUse], most: int) -> list[Block]:
+    """Return what may go, the first ones, each with why; and before that what was not looked for."""
+
+    def show(uses: Sequence[SpentUse]) -> Iterator[Block]:
+        yield make_list("May go", render_lines(uses, most, _render_spent_use))
+
+    return spent.render(make_sentence, show, "")
+
+
+def _render_spent_use(spent: SpentUse) -> list[Element]:
+    use, merge = spent.use, spent.merge
+    place, name = f"{collapse_lines(use.path)[-_MAX_PLACE_LENGTH:]}:{use.line}", use.name[-_MAX_PLACE_LENGTH:]
+    by = f" (#{merge.number})" if merge else ""
+    return [make_text(f"{place} {use.kind} "), *make_code(name), make_text(f": {spent.why}{by}")]
 
 
 def describe_nothing(report: TouchReport) -> str:

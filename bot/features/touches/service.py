@@ -15,7 +15,7 @@ from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
 from bot.features.profiles.scanning import find_pin
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
-from bot.features.touches.checking import check_merges, check_way
+from bot.features.touches.checking import check_merges, check_way, find_spent
 from bot.features.touches.contracts import (
     build_contract_list,
     list_deprecations,
@@ -32,7 +32,7 @@ from bot.features.touches.decisions import (
     note_shown,
     score_hits,
 )
-from bot.features.touches.lines import HitVote, PendingHits, TouchVerdict
+from bot.features.touches.lines import NO_SPENT, HitVote, PendingHits, TouchVerdict, render_spent
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
@@ -69,7 +69,7 @@ from bot.platform.store.keys import parse_digest_key
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract, cover_contracts
-from impact.coverage import COMPLETE, Coverage, CoveredPart
+from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
 from impact.repository import Repository
@@ -81,6 +81,7 @@ from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.judgement import judge_merges as judge_contracts
 from impact.touches.models import TouchReport
 from impact.touches.profile_index import ProfileIndex
+from impact.touches.spent import SpentUse
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
 log = logging.getLogger(__name__)
@@ -88,6 +89,8 @@ log = logging.getLogger(__name__)
 _MAX_SUSPECTS = 5
 # merges since a pin that are judged for one answer, the last ones; vLLM has some 900 a month
 _MAX_PENDING = 1_500
+# functions that may go, in an answer
+_MAX_SPENT = 6
 # merges of a way between two looks at how far it is
 _STEP = 50
 
@@ -163,6 +166,7 @@ def judge_pending(
     report = judge_contracts(name, profile, waiting, coverage, check_merges(app, profile, waiting))
     hits = [merges[hit.number] for hit in report.touching.ignore_coverage()]
     hits.sort(key=lambda pull: pull.merge_time)
+    newest = next(iter(merges.values())).commit if merges else pin.commit
     pending = PendingHits(
         pin.name if is_tag(pin.name) else pin.commit[:7],
         (now - pin.merged_at).days,
@@ -171,6 +175,7 @@ def judge_pending(
         len(merges),
         len(merges) - sum(cover_contracts([each]).is_complete for each in kept),
         known_since,
+        find_spent(app, entry, profile, pin.commit, newest, [*merges.values()]),
     )
     return pending, report, hits, waiting
 
@@ -240,6 +245,7 @@ def _list_hits(
     about: str,
     notes: Sequence[str] = (),
     pending: PendingHits | None = None,
+    spent: CoveredList[SpentUse] = NO_SPENT,
 ) -> Answer:
     touching = report.touching.ignore_coverage()
     # before they are shown: what people press is about a hit that is on record
@@ -254,7 +260,8 @@ def _list_hits(
     menu = make_details_menu(pull for pull in pulls if pull.number in numbers)
     last = {number: made[0] for number, made in decisions.items()}
     marked = add_decisions({"blocks": post.blocks}, last)
-    return _build(asker, request, replace(post, blocks=tuple(marked["blocks"])), menu, about)
+    blocks = (*marked["blocks"], *render_spent(spent, _MAX_SPENT))
+    return _build(asker, request, replace(post, blocks=blocks), menu, about)
 
 
 @job("pending")
@@ -272,7 +279,7 @@ def answer_pending(app: App, asker: SlackRequest, request: PendingRequest, audie
         today = app.get_today()
         span = Span(get_today(entry.pin.merged_at, today.zone).date, today.date, today.zone)
         about = _format_subject(entry.upstream, span, entry.name) if len(span) <= MAX_CONTRACT_DAYS else ""
-        return _list_hits(app, asker, request, entry, report, pulls, title, about)
+        return _list_hits(app, asker, request, entry, report, pulls, title, about, spent=pending.spent)
 
     app.replies.give_answer(asker, "pending", audience, make, "Looking for what waits since your pin…")
 
@@ -347,7 +354,8 @@ def plan_upgrade(app: App, pin: PullRequest, entry: ProfileEntry) -> UpgradePlan
         coverage=coverage + entry.coverage,
     )
     checked = check_way(app, profile, way.start, way.end, entry)
-    return build_upgrade_plan(way, ProfileIndex(profile), checked)
+    spent = find_spent(app, entry, profile, way.start, way.end, merges)
+    return replace(build_upgrade_plan(way, ProfileIndex(profile), checked), spent=spent)
 
 
 def _list_since(app: App, upstream: Repository, pin: PullRequest) -> tuple[list[PullRequest], Coverage]:

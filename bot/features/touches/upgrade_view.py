@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action, render_effect
+from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action, render_effect, render_spent
 from bot.platform.markdown import escape_line, write_address, write_code
 from bot.platform.slack.blocks import (
     UNNAMED,
@@ -31,13 +31,14 @@ from impact.python.models import Parameter, Signature
 from impact.source.models import DiffSide, is_tag
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchLevel
+from impact.touches.spent import SpentUse
 from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan
 
 # characters of an upstream line; a signature of many parameters has more
 _MAX_CODE = 220
 _MAX_PARAMETERS, _MAX_PARAMETER = 12, 60
 _MAX_LINES, _MAX_MERGES, _MAX_NAMES = 6, 4, 4
-_MAX_REGRESSIONS, _MAX_DEPRECATIONS, _MAX_UNREAD = 30, 40, 10
+_MAX_REGRESSIONS, _MAX_DEPRECATIONS, _MAX_UNREAD, _MAX_SPENT = 30, 40, 10, 40
 _HASH_LENGTH = 10
 _OUTCOMES = {
     OutcomeKind.REVERTED: "reverted",
@@ -58,7 +59,7 @@ _VERBS = {
 
 def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
     """Render a plan. ``pin`` is the name of the start, such as a tag."""
-    rest = [*_list_deprecations(plan, url), *_list_regressions(plan, url)]
+    rest = [*_list_spent(plan, url), *_list_deprecations(plan, url), *_list_regressions(plan, url)]
 
     def format_work(work: FileWork) -> Iterator[tuple[FileWork, str]]:
         items = [_format_item(item, url) for item in work.items if item.level > TouchLevel.TOUCHES]
@@ -132,6 +133,19 @@ def _list_stops(plan: UpgradePlan, url: str) -> Iterator[str]:
             f"{escape_line(stop.title)}: {_join_some([*map(write_code, short)], _MAX_NAMES)} in {files}"
         )
     yield f"- [ ] {_link_commit(plan.end, url)}, the end\n"
+
+
+def _list_spent(plan: UpgradePlan, url: str) -> list[str]:
+    def show(spent: Sequence[SpentUse]) -> Iterator[str]:
+        for each in spent:
+            merge = each.merge
+            by = f" ({_link_pull(merge.number, url)} {escape_line(merge.title)})" if merge else ""
+            place = write_code(f"{each.use.path}:{each.use.line}")
+            yield f"- [ ] {place} {each.use.kind} {write_code(each.use.name)}: {escape_line(each.why)}{by}"
+
+    gaps = plan.spent.explain_gaps()
+    lines = [*([f"- {escape_line(gaps)}"] if gaps else []), *plan.spent.render_below(show)]
+    return _make_part("## May go\n", lines, _MAX_SPENT)
 
 
 def _list_deprecations(plan: UpgradePlan, url: str) -> list[str]:
@@ -326,6 +340,7 @@ def _render_work(
 
 
 def _render_rest(plan: UpgradePlan, url: str, most: int) -> Iterator[Block]:
+    yield from render_spent(plan.spent, most)
     if plan.deprecations:
         lines = [
             [

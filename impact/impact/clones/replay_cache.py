@@ -56,13 +56,18 @@ class UpstreamTree:
 
     def load_outline(self, module: str) -> ModuleOutline | None:
         """Return what a module offers at this commit; None if there is none or it can't be read."""
-        path = self._modules.get(module)
-        return self.read_outline(BlobVersion(path, self._files[path])) if path else None
+        version = self.find_module(module)
+        return self.read_outline(version) if version else None
 
     def link(self, profile: Profile, commit: str) -> Profile:
         """Return a profile with the names under which upstream defines what it uses at a commit."""
         self.move_to(commit)
         return link_profile(profile, UpstreamIndex(self.load_outline))
+
+    def find_module(self, module: str) -> BlobVersion | None:
+        """Return the file of a module at this commit."""
+        path = self._modules.get(module)
+        return BlobVersion(path, self._files[path]) if path else None
 
     def _drop(self, version: BlobVersion) -> None:
         self._files.pop(version.path, None)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED, CheckedMerges, Place
 from impact.clones.clone_contracts import extract_contracts
 from impact.clones.kept_readings import KeptReadings
 from impact.clones.line_checks import check_line, list_commits
 from impact.clones.replay_cache import UpstreamTree
+from impact.clones.spent_uses import list_spent
 from impact.clones.tree_scan import (
     DownstreamTree,
     ProgressCallback,
@@ -45,6 +46,7 @@ from impact.text.strings import quote_input
 from impact.touches.judgement import find_doubts, judge_commits
 from impact.touches.models import JudgedCommit
 from impact.touches.profile_index import ProfileIndex
+from impact.touches.spent import NOT_LOOKED_FOR
 from impact.touches.upgrade import UpgradePlan, UpgradeRange, build_upgrade_plan
 
 # checks at the same time, with 230 MB each
@@ -114,6 +116,7 @@ class UpstreamReader:
             tuple(_select_regressions(outcomes, numbers)),
             tuple(entry for entry in ledger.entries if not entry.removed_by),
             f"{GITHUB_WEB}/{upstream.title}" if upstream.title and upstream.named else "",
+            [merge for merge in upstream.named if merge.number in numbers],
         )
 
     def read_commits(self, line: Sequence[LineCommit]) -> UpstreamCommits:
@@ -238,11 +241,16 @@ class UpstreamReader:
         *,
         has_checker: bool = True,
     ) -> UpgradePlan:
-        """Plan a way for a linked profile; with ``team``, its clone, a type checker judges beside the rules."""
-        checked = NOT_CHECKED if has_checker else LEFT_OUT
+        """Plan a way for a profile that is linked to its start.
+
+        With ``team``, its clone, a type checker judges beside the rules, and what may go is looked for.
+        """
+        checked, spent = NOT_CHECKED if has_checker else LEFT_OUT, NOT_LOOKED_FOR
+        if team:
+            spent = CoveredList(list_spent(team, profile, self.trees, way.start, way.end, way.merges))
         if team and has_checker:
             checked = self.check(team, profile, way.commits, way.contracts)
-        return build_upgrade_plan(way, ProfileIndex(profile), checked)
+        return replace(build_upgrade_plan(way, ProfileIndex(profile), checked), spent=spent)
 
 
 def _select_reverts(index: RevertIndex[ClonedMerge], numbers: frozenset[int]) -> tuple[Revert, ...]:

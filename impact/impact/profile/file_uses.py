@@ -48,7 +48,7 @@ from impact.python.signatures import ABSTRACT, read_signature
 from impact.python.syntax import FunctionNode, get_last_name, get_string, is_none, parse_source
 
 # what a cache of scans is keyed by: change it with what a scan finds
-SCAN_VERSION = 7
+SCAN_VERSION = 8
 _TEST_FOLDERS = frozenset("test tests testing e2e ut unittest unittests integration_tests".split())
 # what is imported everywhere and is no part of the team's own tree
 _FOREIGN = sys.stdlib_module_names | frozenset(
@@ -241,7 +241,8 @@ class _PythonScanner(ast.NodeVisitor):
 
     def _hash_lines(self, node: FunctionNode) -> tuple[str, ...]:
         """Return hashes of the lines of a function's body, by which those of upstream are found in it."""
-        text = self.source.get_lines(node.body[0].lineno, node.end_lineno or node.lineno)
+        body = drop_docstring(node.body) or node.body
+        text = self.source.get_lines(body[0].lineno, node.end_lineno or node.lineno)
         return tuple(sorted(hash_lines(text)))
 
     def _find_function(self, value: ast.expr | None) -> FunctionNode | None:

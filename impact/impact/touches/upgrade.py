@@ -20,6 +20,7 @@ from impact.touches.agreement import list_alone, weigh_touches
 from impact.touches.judgement import judge_merge
 from impact.touches.models import Touch, TouchLevel
 from impact.touches.profile_index import ProfileIndex, UsedDeprecation, find_uses
+from impact.touches.spent import SpentUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class UpgradePlan:
 
     ``undone`` names changed on the way alone; ``uses`` is how many uses were looked at. ``regressions``
     are merges on the way that were repaired or reverted only after ``end``. ``judges`` says who judged.
+    ``spent`` are uses that may go at the end.
     """
 
     profile: str
@@ -76,6 +78,7 @@ class UpgradePlan:
     deprecations: tuple[UsedDeprecation, ...] = ()
     regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
     judges: str = ""
+    spent: CoveredList[SpentUse] = field(default_factory=CoveredList)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class UpgradeRange:
     regressions: tuple[MergeOutcome[WrittenMerge], ...] = ()
     deprecations: tuple[Deprecation, ...] = ()
     url: str = ""
+    merges: Sequence[WrittenMerge] = ()
     # of what else was to be read, such as lists of days
     coverage: Coverage = COMPLETE
 

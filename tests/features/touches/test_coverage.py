@@ -29,6 +29,7 @@ from bot.features.merges.summary import Fallback, FallbackReason
 from bot.features.previews.cards import PullCard, RangeCard
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
+from bot.features.touches.lines import render_spent
 from bot.features.touches.terminal import (
     format_contract_table,
     format_deprecations,
@@ -77,6 +78,7 @@ from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.breakage.traceback_names import parse_trace
 from impact.touches.models import JudgedCommit, MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import UsedDeprecation
+from impact.touches.spent import SpentUse
 from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan
 from tests.features.touches.touched_days import contract
 from tests.helpers.builders import DAY, NOON, REPOSITORY, digest, entry, failed, pull
@@ -191,6 +193,10 @@ def make_places(coverage: Coverage, *, is_empty: bool) -> Whereabouts:
     return Whereabouts(pull(7), pick(Tag("v1.1.0", NOON), coverage, is_empty=is_empty))
 
 
+def make_spent(coverage: Coverage, *, is_empty: bool) -> CoveredList[SpentUse]:
+    return pick(SpentUse(USE, "upstream's function does the same"), coverage, is_empty=is_empty)
+
+
 def make_risks(coverage: Coverage, *, is_empty: bool) -> RiskList:
     return RiskList("Engine", SPAN, "", 18, 18, (), (), pick(entry(7), coverage, is_empty=is_empty))
 
@@ -206,6 +212,7 @@ RENDERERS: dict[str, Renderer] = {
         lambda made: show(render_touch_list("What touches plugin", made, (pull(7),), {})),
     ),
     "render_whereabouts": (make_places, lambda made: show(render_whereabouts(made))),
+    "render_spent": (make_spent, lambda made: show(Post("", tuple(render_spent(made, 3))))),
     "render_suspects": (make_suspects, lambda made: show(render_suspects("Engine", REPOSITORY, made))),
     "render_upgrade_post": (make_plan, lambda made: show(render_upgrade_post(made, URL))),
     "render_upgrade": (make_plan, lambda made: render_upgrade(made, URL)),
@@ -230,6 +237,7 @@ RENDERERS: dict[str, Renderer] = {
 PARTS = frozenset(
     {
         "describe_nothing",
+        "render_pending",
         "describe_places",
         "list_events",
         "render_touches",

@@ -325,14 +325,18 @@ def test_what_was_not_read_since_the_pin_is_told_and_never_zero(app: App, github
     commit(github, SOURCE, 4, {"requirements.txt": f"engine @ git+https://x.org/o/engine@{FIRST}".encode()}, 0)
     add_profile(app, ENTRY)
     nothing = find_pending(app, "ascend")
-    assert nothing == PendingHits(FIRST[:7], 40, 0, None, 0, 0, NOON.date())
+    assert nothing
+    # without mirrors
+    assert not nothing.spent.coverage.is_complete
+    spent = nothing.spent
+    assert nothing == PendingHits(FIRST[:7], 40, 0, None, 0, 0, NOON.date(), spent)
     assert as_read({"text": "", "blocks": render_pending(nothing)}) == (
         f"Merges before {NOON.date()} are not listed. "
         "None of the others is pending since your pin (a1a1a1a, 40 days)."
     )
     app.merge_history.record_merges([PINS[FIRST], PINS[SECOND]])
     unread = find_pending(app, "ascend")
-    assert unread == PendingHits(FIRST[:7], 40, 0, None, 1, 1)
+    assert unread == PendingHits(FIRST[:7], 40, 0, None, 1, 1, None, spent)
     late = PINS[SECOND]
     parts = (UnreadFile("engine/core.py", "it is too large"),)
     keep_contract(app, late, MergeContract(late.number, late.commit, late.merge_time, "Change", unread=parts))

@@ -1,0 +1,115 @@
+"""Replacements, overrides and copies of upstream functions whose reason is gone: they may go.
+
+What a team put in the place of an upstream function is compared with that function before and after a way, by the
+hashes of its code and of its lines that the profile has. What was meant is not known: so a person decides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from impact.contract.net_changes import MergeReference
+from impact.coverage import Coverage, CoveredList, CoveredPart
+from impact.profile.models import Use, UseKind
+
+_OWN_FUNCTIONS = (UseKind.PATCH, UseKind.OVERRIDE, UseKind.COPY)
+# telling lines that a change adds or leaves out: one alone may stand in a function for another reason
+_MIN_LINES = 2
+# a number of a pull request or issue, as comments name one: its address, octo/engine#12, PR 12 or #12
+_NUMBER = re.compile(
+    r"(?:/(?:pull|issues)/|(?<![\w/&])(?:[\w.-]+/[\w.-]+)?#|\b(?:PR|pull request|issue)\s+#?)(\d{1,9})\b", re.I
+)
+_ADDRESS = re.compile(
+    r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(?:pull|issues)/(\d{1,9})\b|([\w.-]+/[\w.-]+)#(\d{1,9})\b"
+)
+# the reason may say that a thing is missing, or that it is wrong, until it is merged
+_MAX_NUMBERS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamFunction:
+    """A function of upstream at a commit: hashes of its code and of its telling lines.
+
+    ``name`` is where it is defined. ``is_alias``: it is another name for something now, and no function.
+    """
+
+    name: str
+    body: str = ""
+    lines: frozenset[str] = frozenset()
+    is_alias: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpentUse:
+    """A use whose reason is gone, with why as a clause; ``merge`` is the one that its comment names, if any."""
+
+    use: Use
+    why: str
+    merge: MergeReference | None = None
+
+
+# the text of a team's code is needed for its comments, too
+NOT_LOOKED_FOR: CoveredList[SpentUse] = CoveredList(
+    (), Coverage.of(CoveredPart("what may go", 1, 0, "your code is not at hand"))
+)
+# what upstream has by a name of a use at a commit; None for no function
+FunctionReader = Callable[[str], UpstreamFunction | None]
+
+
+def find_spent(
+    uses: Sequence[Use],
+    before: FunctionReader,
+    after: FunctionReader,
+    reasons: Mapping[Use, str],
+    merged: Mapping[int, MergeReference],
+    repository: str = "",
+) -> Iterator[SpentUse]:
+    """Yield the uses whose reason is gone at the end of a way, each once.
+
+    ``before`` reads upstream at the pin, ``after`` at the end. ``reasons`` are the comments beside them,
+    ``merged`` the merges on the way by their own numbers and those of the issues that they close.
+    ``repository`` is upstream's name: a number that a comment says of another one does not count.
+    """
+    for use in uses:
+        if use.kind not in _OWN_FUNCTIONS or use.is_test:
+            continue
+        names = use.definitions[:1] or (use.name,)
+        why = next(filter(None, (_compare(use, before(name), after(name)) for name in names)), "")
+        if why:
+            yield SpentUse(use, why)
+            continue
+        numbers = list_numbers(reasons.get(use, ""), repository)
+        if merge := next((merged[number] for number in numbers if number in merged), None):
+            yield SpentUse(use, "what its comment names was merged", merge)
+
+
+def _compare(use: Use, old: UpstreamFunction | None, new: UpstreamFunction | None) -> str:
+    """Return why a function of the team's own may go, as a clause; empty if nothing says so."""
+    if old is None or new is None or not (use.body and use.lines):
+        return ""
+    if use.kind is UseKind.PATCH and new.is_alias and not old.is_alias:
+        return f"upstream's name is another name for {new.name} now"
+    if use.kind is not UseKind.COPY and use.body in (old.body, new.body):
+        is_same = use.body == new.body
+        return "upstream's function does the same" if is_same else "it does what upstream did at the pin"
+    own = frozenset(use.lines)
+    added, left_out = own - old.lines, old.lines - own
+    if len(added) + len(left_out) < _MIN_LINES or not added or new.body == old.body:
+        return ""
+    # a function that shares little is another one, whose lines may stand anywhere
+    if len(own & old.lines) < len(added):
+        return ""
+    return "upstream's function has what it adds" if added <= new.lines and not left_out & new.lines else ""
+
+
+def list_numbers(reason: str, repository: str) -> list[int]:
+    """Return the numbers of pull requests and issues of a repository that a comment names."""
+    others = {
+        int(match[2] or match[4])
+        for match in _ADDRESS.finditer(reason)
+        if repository and (match[1] or match[3]).casefold() != repository.casefold()
+    }
+    numbers = dict.fromkeys(int(match[1]) for match in _NUMBER.finditer(reason))
+    return [number for number in numbers if number not in others][:_MAX_NUMBERS]

@@ -1,0 +1,144 @@
+"""What may go at the end of a way: patches, overrides and copies whose reason upstream has taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from impact.clones.spent_uses import list_spent
+from impact.clones.tree_scan import DownstreamTree
+from impact.clones.upstream_reader import UpstreamReader
+from impact.git.clone_trees import open_clone_trees
+from impact.repository import Repository
+from impact.testing.clones import building, needs_git
+from impact.touches.spent import SpentUse, list_numbers
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+NOW = datetime(2026, 1, 6, tzinfo=UTC)
+BEFORE = '''
+class Cache:
+    def allocate(self, count):
+        """Return blocks."""
+        blocks = self.pool.take(count)
+        self.used.extend(blocks)
+        return blocks
+
+
+def load(path):
+    with open(path) as file:
+        return parse_everything(file)
+'''
+FIXED = BEFORE.replace(
+    "        blocks = self.pool.take(count)\n",
+    "        if count > self.pool.available:\n            raise NoFreeBlocks(count, self.pool)\n"
+    "        blocks = self.pool.take(count)\n",
+)
+PATCH = """
+import engine.core
+from engine.core import Cache
+
+
+def allocate(self, count):
+    if count > self.pool.available:
+        raise NoFreeBlocks(count, self.pool)
+    blocks = self.pool.take(count)
+    self.used.extend(blocks)
+    return blocks
+
+
+{comment}
+Cache.allocate = allocate
+"""
+OVERRIDE = """
+from engine.core import Cache
+
+
+class OwnCache(Cache):
+    def allocate(self, count):
+        {first}
+        blocks = self.pool.take(count)
+        self.used.extend(blocks)
+        return blocks
+"""
+ROW = Mapping[str, str]
+
+
+def find_spent(folder: Path, team: str, after: str, message: str = "Change (#7)") -> list[SpentUse]:
+    with building(folder / "engine") as builder:
+        builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE.encode()})
+        files = {"engine/core.py": after.encode()} if after != BEFORE else {"engine/other.py": b""}
+        builder.commit(message, files)
+    with building(folder / "plugin") as builder:
+        builder.commit("Begin", {"plugin/patches.py": team.encode()})
+    with open_clone_trees(folder / "engine") as upstream, open_clone_trees(folder / "plugin") as own:
+        reader = UpstreamReader(upstream, Repository("octo", "engine"))
+        first, last = upstream.list_line()
+        profile = reader.scan(DownstreamTree(own, "plugin", NOW, packages=("engine",)), first.sha)
+        way = reader.read_range(first.sha, last.sha)
+        return [*list_spent(own, profile, upstream, way.start, way.end, way.merges)]
+
+
+ROWS = {
+    "the change of the patch is upstream": (PATCH, FIXED, "upstream's function does the same"),
+    "the same, and more": (
+        PATCH,
+        FIXED.replace(
+            "        self.used.extend(blocks)\n", "        self.used.extend(blocks)\n        log(blocks)\n"
+        ),
+        "upstream's function has what it adds",
+    ),
+    "another change": (PATCH, FIXED.replace("NoFreeBlocks(count, self.pool)", "ValueError(count)"), ""),
+    "nothing changed": (PATCH, BEFORE, ""),
+    "half of the change": (
+        PATCH,
+        FIXED.replace("            raise NoFreeBlocks(count, self.pool)\n", "            pass\n"),
+        "",
+    ),
+    "the function is gone": (PATCH, BEFORE.partition("\n\n\n")[0].replace("allocate", "take"), ""),
+    "an override without a difference": (
+        OVERRIDE.format(first='"""Ours."""'),
+        FIXED,
+        "it does what upstream did at the pin",
+    ),
+    "an override with another line": (OVERRIDE.format(first="self.check_the_device(count)"), FIXED, ""),
+    "an alias": (
+        PATCH.replace("Cache.allocate = allocate", "engine.core.load = allocate"),
+        BEFORE.partition("def load")[0] + "from engine.fast import load_file\n\nload = load_file\n",
+        "another name for engine.core.load now",
+    ),
+}
+
+
+@pytest.mark.parametrize(("team", "after", "why"), ROWS.values(), ids=ROWS)
+def test_a_reason_that_is_gone_is_known_by_code(tmp_path: Path, team: str, after: str, why: str) -> None:
+    spent = find_spent(tmp_path, team.replace("{comment}", "# ours"), after)
+    assert [each.why.endswith(why) and each.use.path for each in spent] == (["plugin/patches.py"] if why else [])
+
+
+COMMENTS = {
+    "its number": ("# until octo/engine#7 is merged", "Change (#7)", 7),
+    "its address": ("# see https://github.com/octo/engine/pull/7", "Change (#7)", 7),
+    "an issue that it closes": ("# works around #5", "Change (#7)\n\nFixes #5", 7),
+    "an issue that it does not close": ("# works around #5", "Change (#7)\n\nSee #5", 0),
+    "one of another project": ("# see octo/other#7", "Change (#7)", 0),
+    "another address": ("# see https://github.com/octo/other/pull/7", "Change (#7)", 0),
+    "one that is not merged": ("# until #8 is merged", "Change (#7)", 0),
+    "no number": ("# until 7 is merged", "Change (#7)", 0),
+}
+
+
+@pytest.mark.parametrize(("comment", "message", "merge"), COMMENTS.values(), ids=COMMENTS)
+def test_what_a_comment_waits_for_was_merged(tmp_path: Path, comment: str, message: str, merge: int) -> None:
+    spent = find_spent(tmp_path, PATCH.replace("{comment}", comment), BEFORE, message)
+    assert [(each.why, each.merge and each.merge.number) for each in spent] == (
+        [("what its comment names was merged", merge)] if merge else []
+    )
+
+
+def test_numbers_of_a_comment_are_bounded() -> None:
+    assert list_numbers("".join(f" #{number}" for number in range(1, 90_000)), "octo/engine") == [1, 2, 3, 4, 5]
+    assert list_numbers("#" * 100_000 + "a/" * 50_000, "octo/engine") == []
