@@ -17,7 +17,7 @@ import click
 
 from bot.platform.git.reading import open_clone_trees
 from impact.contract.models import ContractClass, FileVersions
-from impact.contract.surfaces import list_surface_changes
+from impact.contract.surfaces.comparison import list_surface_changes
 from impact.git.clone_trees import CloneTrees
 from impact.source.models import BlobChange
 

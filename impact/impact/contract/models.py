@@ -32,8 +32,8 @@ class ContractClass(StrEnum):
     DEPENDENCY = "dependency"
 
 
-# names of Python code, from MODULE to CONSTANT; all others are known by what users write
-PYTHON_CLASSES = frozenset([*ContractClass][:6])
+# names of Python code; all others are known by what users write
+PYTHON_CLASSES = frozenset(map(ContractClass, "module function class method attribute constant".split()))
 FIELDS = frozenset({ContractClass.CONFIGURATION, ContractClass.API_FIELD, ContractClass.WIRE})
 
 

@@ -19,7 +19,6 @@ from impact.history.reverts import Revert
 
 # these say that something happened: no text shows that it was undone, only a known revert does
 _EVENTS = frozenset((ChangeKind.BEHAVIOUR, ChangeKind.DEPRECATED, ChangeKind.ABSTRACT_MEMBER))
-_REMOVED = ChangeKind.REMOVED
 _ADDITIONS = (ChangeKind.ADDED, ChangeKind.ADDED_MEMBER, ChangeKind.ABSTRACT_MEMBER)
 _PLACEMENTS = (ChangeKind.MOVED, ChangeKind.RENAMED)
 _CALLABLES = (ContractClass.FUNCTION, ContractClass.METHOD, ContractClass.CLASS)
@@ -138,11 +137,9 @@ def _collect_migrations(
 
 def _rank_row(row: ContractChange) -> tuple[int, int]:
     """Return the order within a merge: removals have old names, additions new ones, and holders move first."""
-    if row.kind is _REMOVED:
-        return 0, 0
     if row.kind in _PLACEMENTS:
         return 1, row.new_name.count(".")
-    return (3 if row.kind in _ADDITIONS else 2), 0
+    return (0 if row.kind is ChangeKind.REMOVED else 3 if row.kind in _ADDITIONS else 2), 0
 
 
 # --- what becomes of names: things keep their identity while they, or what holds them, move
@@ -204,7 +201,7 @@ class _NetSurface:
     def apply_change(self, at: int, row: ContractChange) -> None:
         if row.kind in _PLACEMENTS and row.new_name:
             self._place(at, row)
-        elif row.kind is _REMOVED:
+        elif row.kind is ChangeKind.REMOVED:
             self._remove(at, row)
         elif row.kind in _ADDITIONS and not (row.kind is ChangeKind.ABSTRACT_MEMBER and row.before):
             self._add(at, row)
@@ -289,7 +286,7 @@ class _NetSurface:
             return
         thing.is_gone = False
         self._put(thing, row.name)
-        removed = next(each for _, each in reversed(thing.existence) if each.kind is _REMOVED)
+        removed = next(each for _, each in reversed(thing.existence) if each.kind is ChangeKind.REMOVED)
         removed_at = next(place for place, each in thing.existence if each is removed)
         thing.existence = [each for each in thing.existence if each[1] is not removed]
         if removed.before and row.after:
@@ -360,7 +357,7 @@ class _NetSurface:
     def _list_removal(self, thing: _Thing, holders: Sequence[_Thing]) -> Iterator[tuple[ContractChange, _Rows]]:
         if not thing.was_there or any(each.is_added or (each.is_gone and each.is_class) for each in holders):
             return
-        removed = next(row for _, row in reversed(thing.existence) if row.kind is _REMOVED)
+        removed = next(row for _, row in reversed(thing.existence) if row.kind is ChangeKind.REMOVED)
         earlier = next((each for each in thing.list_chains() if each[-1][1].after == removed.before), [])
         first = earlier[0][1] if earlier else removed
         name, signature = self.get_original_name(thing), first.old_signature
@@ -396,7 +393,7 @@ class _NetSurface:
         """Yield where a thing is now, if it moved itself or what stood in for it at the old name went away."""
         name, now = self.get_original_name(thing), self.get_name(thing.key)
         rows = thing.existence
-        is_removed = bool(rows) and rows[-1][1].kind is _REMOVED
+        is_removed = bool(rows) and rows[-1][1].kind is ChangeKind.REMOVED
         if name == now or not (self.is_displaced(thing) or is_removed):
             return
         placements = [row for _, row in rows if row.kind in _PLACEMENTS]

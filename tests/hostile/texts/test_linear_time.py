@@ -57,7 +57,7 @@ from bot.redaction import redact_patch, redact_text
 from bot.text import remove_unknown_numbers
 from impact.contract.extraction import extract_contract
 from impact.contract.models import FileVersions, MergeContract
-from impact.contract.surfaces import list_surface_changes
+from impact.contract.surfaces.comparison import list_surface_changes
 from impact.git.clone_trees import parse_commits, parse_github_url
 from impact.history.mentions import find_references
 from impact.history.merges import detect_repository, sort_merges

@@ -148,9 +148,8 @@ def join_files(files: list[FileFacts]) -> list[FileFacts]:
 
 def _list_field_flags(file: FileFacts, owners: set[str]) -> Iterator[Fact]:
     for owner in (each for each in file.classes if each.name in owners):
-        for field in owner.fields:
-            if field.last_name not in owner.fixed:
-                yield from make_field_flags(field, file.overrides.get(field.last_name, {}))
+        for field in (each for each in owner.fields if each.last_name not in owner.fixed):
+            yield from make_field_flags(field, file.overrides.get(field.last_name, {}))
 
 
 def _resolve(fact: Fact, fields: dict[str, Fact]) -> Fact:
@@ -214,8 +213,7 @@ def list_surface_changes(
     it, nobody knows whether what code read in the files is read elsewhere.
     """
     changed = [pair for pair in versions if pair.old != pair.new]
-    old = join_files([read(pair.old) for pair in changed])
-    new = join_files([read(pair.new) for pair in changed])
+    old, new = join_files([read(pair.old) for pair in changed]), join_files([read(pair.new) for pair in changed])
     changes = list(_compare_facts(old, new, load, find))
     seen = {(change.subject, change.name) for change in changes if change.kind is ChangeKind.DEPRECATED}
     seen |= {(notice.subject, notice.name) for file in old for notice in file.notices}
@@ -235,7 +233,12 @@ def _compare_facts(
     """Yield the changes from the old to the new version of each file, both in the same order."""
     removed: dict[Hashable, PlacedFact] = {}
     added: dict[Hashable, PlacedFact] = {}
-    for befores, afters in _group_facts(old, new):
+    groups: dict[tuple[ContractClass, str], tuple[_Facts, _Facts]] = defaultdict(lambda: ([], []))
+    for place, files in enumerate(zip(old, new, strict=True)):
+        for side, file in enumerate(files) if all(file.is_read for file in files) else ():
+            for fact in file.facts:
+                groups[fact.subject, fact.name][side].append(PlacedFact(fact, file.path, place))
+    for befores, afters in groups.values():
         pairs, left_old, left_new = _pair_group(befores, afters)
         for pair in pairs:
             yield from _compare_pair(*pair)
@@ -267,20 +270,12 @@ def _compare_facts(
     yield from (_make_row(ChangeKind.ADDED, None, item) for item in fresh if item not in renamed)
 
 
-def _group_facts(old: Sequence[FileFacts], new: Sequence[FileFacts]) -> Iterable[tuple[_Facts, _Facts]]:
-    """Return what both versions say of each name."""
-    groups: dict[tuple[ContractClass, str], tuple[_Facts, _Facts]] = defaultdict(lambda: ([], []))
-    for pair, files in enumerate(zip(old, new, strict=True)):
-        for side, file in enumerate(files) if all(file.is_read for file in files) else ():
-            for fact in file.facts:
-                groups[fact.subject, fact.name][side].append(PlacedFact(fact, file.path, pair))
-    return groups.values()
-
-
 def _pair_group(old: _Facts, new: _Facts) -> tuple[list[tuple[PlacedFact, PlacedFact]], _Facts, _Facts]:
     """Pair what differs, and return what is left: what is said alike goes first, within a file before others."""
     pairs = []
     for is_alike, is_by_file in ((True, True), (True, False), (False, True), (False, False)):
+        if not (old and new):
+            break
         make_key = partial(_make_key, is_alike=is_alike, is_by_file=is_by_file)
         waiting: dict[Hashable, deque[PlacedFact]] = defaultdict(deque)
         for item in new:

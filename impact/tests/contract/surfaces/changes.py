@@ -3,7 +3,7 @@
 from textwrap import dedent
 
 from impact.contract.models import ContractChange, FileVersions
-from impact.contract.surfaces import list_surface_changes
+from impact.contract.surfaces.comparison import list_surface_changes
 from impact.source.models import SourceFile
 
 Row = tuple[str, str, str]

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impact.contract.models import ChangeKind, ContractClass, FileVersions
-from impact.contract.surfaces import list_surface_changes
+from impact.contract.surfaces.comparison import list_surface_changes
 from impact.python.models import ModuleOutline
 from impact.python.outline import build_outline
 from impact.source.models import SourceFile, SourceProblem

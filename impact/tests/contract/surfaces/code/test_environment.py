@@ -1,6 +1,6 @@
 import pytest
 
-from impact.contract.surfaces import list_surface_changes
+from impact.contract.surfaces.comparison import list_surface_changes
 from impact.python.models import ModuleOutline
 from impact.python.outline import build_outline
 from tests.contract.surfaces.changes import change, compare, list_kinds
