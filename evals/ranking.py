@@ -10,18 +10,11 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, groupby
 from operator import mul, sub
 
 from evals.merges import Case
-from impact.evaluation.ranking_metrics import (
-    DEFAULT_DRAWS,
-    Estimate,
-    LabelledOrder,
-    RankingOrder,
-    build_estimate,
-    compute_rate,
-    draw_samples,
-)
+from impact.evaluation.ranking_metrics import DEFAULT_DRAWS, Estimate, build_estimate, compute_rate, draw_samples
 
 # the number of risky pull requests of a day in a digest
 TOP_SIZE = 3
@@ -91,6 +84,65 @@ class DailyTops:
 
     def compute_recall(self, weights: Sequence[int]) -> float:
         return compute_rate(sum(map(mul, weights, self.hits)), sum(map(mul, weights, self.positives)))
+
+
+class RankingOrder:
+    """Cases from the highest score to the lowest. ``days`` has the number of each case's day, from 0."""
+
+    def __init__(self, days: Sequence[int], scores: Sequence[float]) -> None:
+        self.days, self.scores = days, scores
+        cases = sorted(range(len(scores)), key=lambda case: -scores[case])
+        self._days_in_order = [days[case] for case in cases]
+        # of each case: start and end, in the order, of the cases with the same score
+        self.bounds = [(0, 0)] * len(cases)
+        start = 0
+        for _, group in groupby(cases, key=scores.__getitem__):
+            tied = list(group)
+            for case in tied:
+                self.bounds[case] = (start, start + len(tied))
+            start += len(tied)
+
+    def accumulate_weights(self, weights: Sequence[int]) -> list[int]:
+        """Return the total weight of the first 0, 1, 2, … cases of the order, by the weights of their days."""
+        return list(accumulate(map(weights.__getitem__, self._days_in_order), initial=0))
+
+
+class LabelledOrder:
+    def __init__(self, order: RankingOrder, positives: Sequence[bool]) -> None:
+        groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for bounds, day, positive in zip(order.bounds, order.days, positives, strict=True):
+            if positive:
+                groups[bounds].append(day)
+        self._days: list[int] = []
+        # start and end of each group of positives that tie: among all cases, and among the positives
+        self._groups: list[tuple[int, int, int, int]] = []
+        for (start, end), tied_days in sorted(groups.items()):
+            first = len(self._days)
+            self._days += tied_days
+            self._groups.append((start, end, first, len(self._days)))
+
+    def compute_auc(self, weights: Sequence[int], totals: Sequence[int]) -> float:
+        """Return the ROC-AUC, in which ties count half; ``totals`` are the order's for these weights of days."""
+        seen = self._accumulate_positives(weights)
+        negatives = totals[-1] - seen[-1]
+        won = 0.0
+        for start, end, first, last in self._groups:
+            if group_weight := seen[last] - seen[first]:
+                tied = totals[end] - totals[start] - group_weight
+                won += group_weight * (negatives - (totals[start] - seen[first]) - tied / 2)
+        return compute_rate(won, seen[-1] * negatives)
+
+    def compute_average_precision(self, weights: Sequence[int], totals: Sequence[int]) -> float:
+        seen = self._accumulate_positives(weights)
+        precision_sum = 0.0
+        for _, end, first, last in self._groups:
+            if group_weight := seen[last] - seen[first]:
+                precision_sum += group_weight * seen[last] / totals[end]
+        return compute_rate(precision_sum, seen[-1])
+
+    def _accumulate_positives(self, weights: Sequence[int]) -> list[int]:
+        """Return the total weight of the first 0, 1, 2, … positives of the order."""
+        return list(accumulate(map(weights.__getitem__, self._days), initial=0))
 
 
 class Measurement:

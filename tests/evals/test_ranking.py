@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.merges import Case
-from evals.ranking import TOP_SIZE, Measurement, compute_roc_auc, select_tops
-from impact.evaluation.ranking_metrics import LabelledOrder, RankingOrder
+from evals.ranking import TOP_SIZE, LabelledOrder, Measurement, RankingOrder, compute_roc_auc, select_tops
 
 # day, score, whether something happened
 Row = tuple[int, float, bool]

@@ -20,10 +20,9 @@ from impact.clones.upstream_reader import UpstreamReader
 from impact.clones.windows import PinChange, ReplayWindow, list_pinned_windows, list_weekly_windows, mine_pins
 from impact.contract.models import MergeContract
 from impact.errors import UsageError
-from impact.evaluation.adaptations import NamingCommit, mine_truth
+from impact.evaluation.adaptations import NamingCommit, TouchTruth, mine_truth
 from impact.evaluation.imported_files import count_imported, detect_packages, list_imported_names
-from impact.evaluation.touch_cases import TouchCase, TouchTruth, WindowSummary
-from impact.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases
+from impact.evaluation.touch_evaluation import TouchCase, TouchEvaluation, WindowSummary, evaluate_cases
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.repository import Repository

@@ -9,11 +9,10 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from impact.errors import UsageError
-from impact.evaluation.touch_cases import TouchTruth
 
 _NUMBER_COLUMN, _KIND_COLUMN, _DATE_COLUMN = "upstream_pr", "kind", "date"
 # words of a commit that follows upstream; others that name a merge bring something over or just refer to it
@@ -26,6 +25,18 @@ _PORTING = re.compile(r"\b(?:cherry.?pick|back.?port|port(?:ed|ing)? (?:of|from)
 _MAX_LINE = 2_000
 # digits of a number of a pull request
 _NUMBER = r"(?P<number>[1-9]\d{0,8})(?!\d)"
+
+
+@dataclass(frozen=True, slots=True)
+class TouchTruth:
+    """The merges that a downstream named as causes of adaptations, with the kinds of change if known.
+
+    ``adapted`` has the UTC dates of the first adaptation, as far as they are known.
+    """
+
+    kinds: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    source: str = ""
+    adapted: Mapping[int, dt.date] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

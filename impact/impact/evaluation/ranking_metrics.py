@@ -1,18 +1,19 @@
 """Figures of an order of merges against those that did harm or were named, with their intervals.
 
-Days, or windows such as weeks, have weights, so that a bootstrap over them measures the same order repeatedly in
-linear time. Undefined figures, such as a rate of nothing, are nan.
+Windows such as weeks have weights, so that a bootstrap over them measures the same order repeatedly and quickly.
+Undefined figures, such as a rate of nothing, are nan.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections import Counter, defaultdict
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
 from operator import sub
+from statistics import quantiles
 
 # the usual number for a 95 % interval; more draws move its ends by less than a hundredth
 DEFAULT_DRAWS = 1_000
@@ -46,85 +47,17 @@ def draw_samples(days: int, count: int = DEFAULT_DRAWS) -> tuple[tuple[int, ...]
 def build_estimate(value: float, drawn: Iterable[float]) -> Estimate:
     """Return a figure with the interval of its defined draws, undefined if most of them are not."""
     drawn = tuple(drawn)
-    ascending = sorted(figure for figure in drawn if not math.isnan(figure))
-    if 2 * len(ascending) < len(drawn) or not ascending:
+    defined = [figure for figure in drawn if not math.isnan(figure)]
+    if 2 * len(defined) < len(drawn) or not defined:
         return Estimate(value, math.nan, math.nan)
-    return Estimate(value, _compute_quantile(ascending, 0.025), _compute_quantile(ascending, 0.975))
-
-
-def _compute_quantile(ascending: Sequence[float], share: float) -> float:
-    """Return a quantile by linear interpolation between the two nearest values."""
-    position = share * (len(ascending) - 1)
-    below = int(position)
-    above = min(below + 1, len(ascending) - 1)
-    return ascending[below] + (position - below) * (ascending[above] - ascending[below])
+    # a single one is its own interval
+    low, *_, high = quantiles(defined, n=40, method="inclusive") if len(defined) > 1 else defined * 2
+    return Estimate(value, low, high)
 
 
 def compute_rate(part: float, whole: float) -> float:
     """Return the share; nan of nothing."""
     return part / whole if whole else math.nan
-
-
-class RankingOrder:
-    """Cases from the highest score to the lowest. ``days`` has the number of each case's day, from 0."""
-
-    def __init__(self, days: Sequence[int], scores: Sequence[float]) -> None:
-        self.days, self.scores = days, scores
-        cases = sorted(range(len(scores)), key=lambda case: -scores[case])
-        self._days_in_order = [days[case] for case in cases]
-        # of each case: start and end, in the order, of the cases with the same score
-        self.bounds = [(0, 0)] * len(cases)
-        start = 0
-        for _, group in groupby(cases, key=scores.__getitem__):
-            tied = list(group)
-            for case in tied:
-                self.bounds[case] = (start, start + len(tied))
-            start += len(tied)
-
-    def accumulate_weights(self, weights: Sequence[int]) -> list[int]:
-        """Return the total weight of the first 0, 1, 2, … cases of the order, by the weights of their days."""
-        return list(accumulate(map(weights.__getitem__, self._days_in_order), initial=0))
-
-
-class LabelledOrder:
-    def __init__(self, order: RankingOrder, positives: Sequence[bool]) -> None:
-        groups: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for bounds, day, positive in zip(order.bounds, order.days, positives, strict=True):
-            if positive:
-                groups[bounds].append(day)
-        self._days: list[int] = []
-        # start and end of each group of positives that tie: among all cases, and among the positives
-        self._groups: list[tuple[int, int, int, int]] = []
-        for (start, end), tied_days in sorted(groups.items()):
-            first = len(self._days)
-            self._days += tied_days
-            self._groups.append((start, end, first, len(self._days)))
-
-    def compute_auc(self, weights: Sequence[int], totals: Sequence[int]) -> float:
-        """Return the ROC-AUC, in which ties count half; ``totals`` are the order's for these weights of days."""
-        seen = self._accumulate_positives(weights)
-        negatives = totals[-1] - seen[-1]
-        won = 0.0
-        for start, end, first, last in self._groups:
-            if group_weight := seen[last] - seen[first]:
-                tied = totals[end] - totals[start] - group_weight
-                won += group_weight * (negatives - (totals[start] - seen[first]) - tied / 2)
-        return compute_rate(won, seen[-1] * negatives)
-
-    def compute_average_precision(self, weights: Sequence[int], totals: Sequence[int]) -> float:
-        seen = self._accumulate_positives(weights)
-        precision_sum = 0.0
-        for _, end, first, last in self._groups:
-            if group_weight := seen[last] - seen[first]:
-                precision_sum += group_weight * seen[last] / totals[end]
-        return compute_rate(precision_sum, seen[-1])
-
-    def _accumulate_positives(self, weights: Sequence[int]) -> list[int]:
-        """Return the total weight of the first 0, 1, 2, … positives of the order."""
-        return list(accumulate(map(weights.__getitem__, self._days), initial=0))
-
-
-# --- orders of merges in windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,24 +105,30 @@ class TouchMeasurement:
 
     def _prepare(self, scores: Sequence[float]) -> Callable[[Sequence[int]], dict[str, float]]:
         """Return the function that computes all figures of an order for weights of windows."""
-        order = RankingOrder(self._windows, scores)
-        labelled = LabelledOrder(order, self._positives)
-        cases: list[list[tuple[float, bool]]] = [[] for _ in self._weights[0]]
-        tops = [0.0] * len(cases)
-        shares = share_top(scores)
-        for window, score, positive, share in zip(self._windows, scores, self._positives, shares, strict=True):
-            cases[window].append((score, positive))
+        count = len(self._weights[0])
+        # of each window: the scores of named and of other merges, ascending, and the named ones in the first tenth
+        named: list[list[float]] = [[] for _ in range(count)]
+        others: list[list[float]] = [[] for _ in range(count)]
+        tops = [0.0] * count
+        rows = zip(self._windows, self._positives, scores, share_top(scores), strict=True)
+        for window, positive, score, share in sorted(rows, key=lambda row: row[2]):
+            (named if positive else others)[window].append(score)
             tops[window] += share if positive else 0.0
-        columns = zip(*map(_measure_window, cases), strict=True) if cases else [()] * 5
-        won, pairs, precisions, tops_within, positives = columns
+        counts, other_counts = ([*map(len, side)] for side in (named, others))
+        wins = [[_count_wins(own, rest) for rest in others] for own in named]
+        won_within = [row[window] for window, row in enumerate(wins)]
+        pairs = [own * rest for own, rest in zip(counts, other_counts, strict=True)]
+        precisions = [_compute_precision(*each) for each in zip(named, others, strict=True)]
+        tops_within = [_count_top(*each) for each in zip(named, others, strict=True)]
 
         def compute(weights: Sequence[int]) -> dict[str, float]:
-            named = [weight if count else 0 for weight, count in zip(weights, positives, strict=True)]
-            total = _weigh(weights, positives)
+            total = _weigh(weights, counts)
+            weighted = [weight if own else 0 for weight, own in zip(weights, counts, strict=True)]
+            won = _weigh(weights, [_weigh(weights, row) for row in wins])
             return {
-                "auc": labelled.compute_auc(weights, order.accumulate_weights(weights)),
-                "auc_within": compute_rate(_weigh(weights, won), _weigh(weights, pairs)),
-                "mean_precision": compute_rate(_weigh(named, precisions), sum(named)),
+                "auc": compute_rate(won, total * _weigh(weights, other_counts)),
+                "auc_within": compute_rate(_weigh(weights, won_within), _weigh(weights, pairs)),
+                "mean_precision": compute_rate(_weigh(weighted, precisions), sum(weighted)),
                 "top": compute_rate(_weigh(weights, tops), total),
                 "top_within": compute_rate(_weigh(weights, tops_within), total),
             }
@@ -197,22 +136,20 @@ class TouchMeasurement:
         return compute
 
 
-def _measure_window(cases: Sequence[tuple[float, bool]]) -> tuple[float, float, float, float, float]:
-    """Return figures of the merges of one window.
+def _count_wins(named: Sequence[float], others: Sequence[float]) -> float:
+    """Return how many pairs of a named and another merge are in the right order; ties count half."""
+    return sum(bisect_left(others, score) + bisect_right(others, score) for score in named) / 2
 
-    How many pairs of a named and another merge are in the right order, how many there are, the average precision,
-    how many named ones are in the first tenth, and how many there are.
-    """
-    count = sum(positive for _, positive in cases)
-    if not count:
-        return 0.0, 0, 0.0, 0.0, 0
-    scores, positives = zip(*cases, strict=True)
-    order = RankingOrder([0] * len(scores), scores)
-    labelled, totals = LabelledOrder(order, positives), order.accumulate_weights((1,))
-    pairs = count * (len(scores) - count)
-    top = sum(share for share, positive in zip(share_top(scores), positives, strict=True) if positive)
-    won = labelled.compute_auc((1,), totals) * pairs if pairs else 0.0
-    return won, pairs, labelled.compute_average_precision((1,), totals), top, count
+
+def _compute_precision(named: Sequence[float], others: Sequence[float]) -> float:
+    """Return the average precision of a window; 0 without named merges."""
+    above = [(len(named) - bisect_left(named, each), len(others) - bisect_left(others, each)) for each in named]
+    return sum(own / (own + rest) for own, rest in above) / len(named) if named else 0.0
+
+
+def _count_top(named: Sequence[float], others: Sequence[float]) -> float:
+    """Return how many named merges are in the first tenth of a window."""
+    return sum(share_top([*named, *others])[: len(named)])
 
 
 def share_top(scores: Sequence[float]) -> list[float]:

@@ -1,20 +1,63 @@
-"""The figures of a replay, in the form in which they are printed."""
+"""A replay of the past: upstream merges as judged for a downstream, what was named later, and the figures."""
 
 from __future__ import annotations
 
-from collections import Counter
+import datetime as dt
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 
+from impact.evaluation.adaptations import TouchTruth
 from impact.evaluation.ranking_metrics import Estimate, TouchMeasurement, TouchRanking, compute_rate
-from impact.evaluation.touch_cases import STRUCTURAL_KINDS, TouchCase, TouchTruth, WindowSummary
 from impact.evaluation.window import EvaluationWindow
-from impact.touches.models import TouchLevel
+from impact.touches.models import RankFigures, TouchLevel
 
 RULES, IMPORTED, LINES, CHANCE = "rules", "a changed file is imported", "lines changed", "chance"
 # with fewer, the interval of an area under the curve is wider than any difference between two lists
 MIN_NAMED = 20
+
+
+# what a change did, in the words of a list of truth; the kinds that a structural change has
+STRUCTURAL_KINDS = frozenset({"removed", "moved", "renamed", "signature", "new_abstract"})
+
+
+@dataclass(frozen=True, slots=True)
+class TouchCase:
+    """A merge as it was judged in a window of a replay. ``day`` is its date in UTC.
+
+    ``lines`` is how many it added and deleted, ``imported`` how many of its files the downstream imports.
+    ``change`` and ``use`` are its strongest touch as text. ``hit_lines`` counts the downstream lines behind its
+    level BREAKS, ``changed_lines`` those of them that the downstream changed before the next window.
+    """
+
+    number: int
+    day: dt.date
+    window: int
+    lines: int = 0
+    imported: int = 0
+    level: TouchLevel = TouchLevel.NO
+    score: float = 0.0
+    change: str = ""
+    use: str = ""
+    hit_lines: int = 0
+    changed_lines: int = 0
+    figures: RankFigures = field(default_factory=RankFigures)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSummary:
+    """What a window was judged by: the downstream commit, its uses, and how many of their lines changed later.
+
+    ``alone`` says as a clause why the rules judged without the type checker.
+    """
+
+    title: str
+    commit: str
+    merges: int
+    uses: int = 0
+    used_lines: int = 0
+    changed_lines: int = 0
+    alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +189,19 @@ def _list_levels(
     }
     for name, test in tests.items():
         merges = [case for case in cases if test(case)]
-        counts = _count_windows(merges, windows)
-        named = _count_windows((case for case in merges if case.number in truth.kinds), windows)
-        yield LevelRow(name, len(merges), len(merges) / days, measurement.estimate_share(named, counts))
+        counts = ((case.window, case.number in truth.kinds, 1) for case in merges)
+        yield LevelRow(name, len(merges), len(merges) / days, _estimate_share(measurement, windows, counts))
 
 
-def _count_windows(cases: Iterable[TouchCase], windows: int) -> list[float]:
-    counts = Counter(case.window for case in cases)
-    return [counts[window] for window in range(windows)]
+def _estimate_share(
+    measurement: TouchMeasurement, windows: int, counts: Iterable[tuple[int, float, float]]
+) -> Estimate:
+    """Return the share of the parts in the wholes of some cases: their windows, with both."""
+    parts, wholes = [0.0] * windows, [0.0] * windows
+    for window, part, whole in counts:
+        parts[window] += part
+        wholes[window] += whole
+    return measurement.estimate_share(parts, wholes)
 
 
 def _list_kinds(cases: Sequence[TouchCase], truth: TouchTruth) -> Iterator[KindRow]:
@@ -174,14 +222,11 @@ def _measure_lines(
     cases: Sequence[TouchCase], windows: Sequence[WindowSummary], measurement: TouchMeasurement
 ) -> ChangedLines:
     hits = [case for case in cases if case.hit_lines]
-    changed_hits = _count_windows((case for case in hits if case.changed_lines), len(windows))
-    changed_lines, hit_lines = [0.0] * len(windows), [0.0] * len(windows)
-    for case in hits:
-        changed_lines[case.window] += case.changed_lines
-        hit_lines[case.window] += case.hit_lines
     return ChangedLines(
-        measurement.estimate_share(changed_hits, _count_windows(hits, len(windows))),
-        measurement.estimate_share(changed_lines, hit_lines),
+        _estimate_share(measurement, len(windows), ((case.window, case.changed_lines > 0, 1) for case in hits)),
+        _estimate_share(
+            measurement, len(windows), ((case.window, case.changed_lines, case.hit_lines) for case in hits)
+        ),
         measurement.estimate_share(
             [each.changed_lines for each in windows], [each.used_lines for each in windows]
         ),

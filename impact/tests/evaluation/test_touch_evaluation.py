@@ -7,9 +7,15 @@ from functools import cache
 
 import pytest
 
+from impact.evaluation.adaptations import TouchTruth
 from impact.evaluation.ranking_metrics import Estimate
-from impact.evaluation.touch_cases import TouchCase, TouchTruth, WindowSummary
-from impact.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases, judge_gain
+from impact.evaluation.touch_evaluation import (
+    TouchCase,
+    TouchEvaluation,
+    WindowSummary,
+    evaluate_cases,
+    judge_gain,
+)
 from impact.evaluation.window import EvaluationWindow
 from impact.touches.models import TouchLevel
 

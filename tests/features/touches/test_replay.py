@@ -3,8 +3,8 @@ import datetime as dt
 import pytest
 
 from bot.features.touches.terminal import format_touch_table
-from impact.evaluation.touch_cases import TouchCase, TouchTruth, WindowSummary
-from impact.evaluation.touch_evaluation import TouchEvaluation, evaluate_cases
+from impact.evaluation.adaptations import TouchTruth
+from impact.evaluation.touch_evaluation import TouchCase, TouchEvaluation, WindowSummary, evaluate_cases
 from impact.evaluation.window import EvaluationWindow
 from impact.touches.models import TouchLevel
 
