@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from impact.python.module_names import name_module
 from impact.python.syntax import parse_source
@@ -11,19 +11,14 @@ from impact.python.syntax import parse_source
 
 def list_imported_names(text: str, packages: Sequence[str]) -> frozenset[str]:
     """Return the names that a file imports from packages: modules, and what it takes from them."""
-    if not any(package in text for package in packages):
-        return frozenset()
-    return frozenset(name for name in _list_names(text) if name.partition(".")[0] in packages)
-
-
-def _list_names(text: str) -> Iterator[str]:
-    tree = parse_source(text)
+    names: list[str] = []
+    tree = parse_source(text) if any(package in text for package in packages) else None
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
+    return frozenset(name for name in names if name.partition(".")[0] in packages)
 
 
 def count_imported(paths: Iterable[str], names: Collection[str]) -> int:

@@ -119,7 +119,7 @@ class TouchMeasurement:
         won_within = [row[window] for window, row in enumerate(wins)]
         pairs = [own * rest for own, rest in zip(counts, other_counts, strict=True)]
         precisions = [_compute_precision(*each) for each in zip(named, others, strict=True)]
-        tops_within = [_count_top(*each) for each in zip(named, others, strict=True)]
+        tops_within = [sum(share_top(own + rest)[: len(own)]) for own, rest in zip(named, others, strict=True)]
 
         def compute(weights: Sequence[int]) -> dict[str, float]:
             total = _weigh(weights, counts)
@@ -145,11 +145,6 @@ def _compute_precision(named: Sequence[float], others: Sequence[float]) -> float
     """Return the average precision of a window; 0 without named merges."""
     above = [(len(named) - bisect_left(named, each), len(others) - bisect_left(others, each)) for each in named]
     return sum(own / (own + rest) for own, rest in above) / len(named) if named else 0.0
-
-
-def _count_top(named: Sequence[float], others: Sequence[float]) -> float:
-    """Return how many named merges are in the first tenth of a window."""
-    return sum(share_top([*named, *others])[: len(named)])
 
 
 def share_top(scores: Sequence[float]) -> list[float]:

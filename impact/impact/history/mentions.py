@@ -65,6 +65,7 @@ _WHOLE_WORDS = frozenset(
     changeset changesets patch patches work everything which was were been made introduced done added landed in
     from by also my our bad broken faulty""".split()
 )
+_COMMIT_WORDS = frozenset("commit commits changeset changesets sha".split())
 _CHANGE_NOUNS = frozenset("change changes commit commits changeset patch patches work everything".split())
 _TEMPORARY = re.compile(
     r"\btemporar(?:y|ily)\b|\btemp\b|\bwork-?arounds?\b|\bstop-?gap\b|\binterim\b|\bshort-term\b|\bplanned\b", re.I
@@ -143,7 +144,11 @@ def parse_statement(text: str, start: int, *, is_part: bool = False, is_title: b
         between = text[start : match.start()]
         if len(between) > _MAX_DISTANCE:
             break
-        if match["sha"] and not _is_commit(between, match["sha"]):
+        words = between.casefold().strip(" \n:-").split()
+        # the text calls it a commit, or it stands alone and can't be a number or a word
+        is_called = not _COMMIT_WORDS.isdisjoint(words[-1:])
+        is_alone = not set(words) - _WHOLE_WORDS and match["sha"] and _LETTER_AND_DIGIT.match(match["sha"])
+        if match["sha"] and not is_called and not is_alone:
             continue
         extent = _classify_extent(between, is_title=is_title)
         return _parse_list(text, match, between, _limit_to_part(extent) if is_part else extent) if extent else None
@@ -185,14 +190,6 @@ def _build_mention(match: re.Match[str]) -> Mention:
     return Mention(int(number), commit.lower(), match["site"] or match["place"] or "", match["web"] or "")
 
 
-def _is_commit(between: str, sha: str) -> bool:
-    """Return whether the text calls it a commit, or it stands alone and can't be a number or a word."""
-    words = between.casefold().strip(" \n:-").split()
-    if words and words[-1] in ("commit", "commits", "changeset", "changesets", "sha"):
-        return True
-    return not set(words) - _WHOLE_WORDS and bool(_LETTER_AND_DIGIT.match(sha))
-
-
 def _limit_to_part(extent: Extent) -> Extent:
     return Extent.PART if extent is Extent.WHOLE else extent
 
@@ -209,11 +206,9 @@ def _classify_extent(between: str, *, is_title: bool) -> Extent | None:
     if _EARLIER_VALUE.search(between) or _EARLIER_STATE.search(between):
         undoes = _EARLIER_STATE.search(between) or _REPLACED_STATE.search(between)
         return Extent.PART if undoes else None
-    return None if _UNRELATED.search(between) else _classify_description(between, is_title=is_title)
-
-
-def _classify_description(between: str, *, is_title: bool) -> Extent | None:
-    """Return the extent if words describe the reverted part: "the X of #5", "the scheduler change (#5)"."""
+    if _UNRELATED.search(between):
+        return None
+    # the reverted part is described: "the X of #5", "the scheduler change (#5)"
     if _PART_WORD.search(between) or _LINKING_WORD.search(between) or _CHANGE_NOUN_AT_END.search(between):
         return Extent.PART
     # in a description, "Revert the scheduler change (#9)" is a line of release notes

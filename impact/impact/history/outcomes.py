@@ -142,8 +142,7 @@ class Repair:
 
 def find_repairs(index: RevertIndex[M]) -> tuple[Repair, ...]:
     """Find the repairs of earlier merges in the index, no reverts, in linear time but for a sort."""
-    by_number = index.by_number
-    causes = ((by, attempt(f"#{by}", _find_causes, pull, index) or ()) for by, pull in by_number.items())
+    causes = ((by, attempt(f"#{by}", _find_causes, pull, index) or ()) for by, pull in index.by_number.items())
     return tuple(Repair(number, by) for by, numbers in causes for number in sorted(numbers))
 
 

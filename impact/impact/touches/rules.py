@@ -111,7 +111,6 @@ def _judge_member(change: ContractChange, use: Use, lost: str) -> Verdict:
 def _judge_abstract_member(
     change: ContractChange, contract: MergeContract, index: ProfileIndex
 ) -> Iterator[Verdict]:
-    """Judge the team's classes that have to define a new abstract member."""
     owner, _, member = change.name.rpartition(".")
     added = {each.name for each in contract.changes}
     for derived in index.list_derived(owner):

@@ -114,7 +114,10 @@ def build_upgrade_plan(
 
     def read_way(contracts: Sequence[MergeContract]) -> tuple[tuple[UpgradeItem, ...], int]:
         net = compute_net_changes(contracts, way.reverts)
-        return tuple(_list_items(contracts, net, index, checked)), _count_undone(contracts, net)
+        # names changed on the way alone cancel out, or are in what is new or gone
+        changed = {change.name for each in contracts for change in each.changes}
+        left = {name for each in net for name in (each.change.name, *each.names)}
+        return tuple(_list_items(contracts, net, index, checked)), len(changed - left)
 
     (items, undone), failed = attempt_all(read_way, way.contracts, lambda contract: f"#{contract.number}")
     coverage = way.coverage + cover_contracts(way.contracts, failed) + index.profile.coverage
@@ -168,17 +171,16 @@ def _group_by_file(items: Iterable[UpgradeItem]) -> tuple[FileWork, ...]:
     for group in by_path.values():
         group.sort(key=lambda each: (-each.level, -each.touch.score, each.uses[0].line))
     works = (FileWork(path, tuple(group)) for path, group in by_path.items())
-    return tuple(sorted(works, key=_get_file_order))
 
+    def get_order(work: FileWork) -> tuple[float, bool, float, str]:
+        is_test = all(use.is_test for item in work.items for use in item.uses)
+        score = sum(item.touch.score for item in work.items if item.level is work.level)
+        return -work.level, is_test, -score, work.path
 
-def _get_file_order(work: FileWork) -> tuple[float, bool, float, str]:
-    is_test = all(use.is_test for item in work.items for use in item.uses)
-    score = sum(item.touch.score for item in work.items if item.level is work.level)
-    return -work.level, is_test, -score, work.path
+    return tuple(sorted(works, key=get_order))
 
 
 def _list_stops(way: UpgradeRange, items: Iterable[UpgradeItem]) -> Iterator[StoppingPoint]:
-    """Yield the commit before each merge with which something begins to break, in order."""
     by_commit: dict[str, list[UpgradeItem]] = defaultdict(list)
     for item in items:
         if item.level is TouchLevel.BREAKS and not all(use.is_test for use in item.uses):
@@ -188,10 +190,3 @@ def _list_stops(way: UpgradeRange, items: Iterable[UpgradeItem]) -> Iterator[Sto
             yield StoppingPoint(
                 way.parents.get(contract.commit, ""), contract.number, contract.title, tuple(group)
             )
-
-
-def _count_undone(contracts: Iterable[MergeContract], net: Iterable[NetChange]) -> int:
-    """Return how many names changed on the way alone: they cancel out, or are in what is new or gone."""
-    changed = {change.name for each in contracts for change in each.changes}
-    left = {name for each in net for name in (each.change.name, *each.names)}
-    return len(changed - left)

@@ -206,7 +206,6 @@ def _rate_owner(
 
 
 def _explain_unexpected(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain an argument that a function doesn't take, or no longer."""
     argument = error.names[0]
     if names.last == argument and names.change.subject in _MEMBERS:
         return _explain_field(error, names, kinship)
@@ -351,7 +350,6 @@ def _explain_abstract(error: ErrorLine, names: ChangeNames, kinship: Kinship) ->
 
 
 def _explain_field(error: ErrorLine, names: ChangeNames, kinship: Kinship) -> Explanation | None:
-    """Explain a field of a data class, a configuration or a request that isn't accepted."""
     if names.last.lstrip("-") not in error.names or names.change.kind not in GONE:
         return None
     strength = _rate_owner(error.owner, names, kinship, unknown=0.85)
@@ -366,7 +364,6 @@ def _explain_missing_field(error: ErrorLine, names: ChangeNames, kinship: Kinshi
 
 
 def _explain_flag(error: ErrorLine, names: ChangeNames, _: Kinship) -> Explanation | None:
-    """Explain a flag that isn't known."""
     flags = [each.lstrip("-").replace("_", "-").removeprefix("no-") for each in (names.change.name, *error.names)]
     if names.change.subject is not ContractClass.FLAG or flags[0] not in flags[1:]:
         return None

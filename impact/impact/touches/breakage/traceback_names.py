@@ -152,12 +152,18 @@ def _build_line(kind: ErrorKind, match: re.Match[str], text: str, exception: str
     written = groups.get("function") or ""
     # "it got multiple values" names no function
     is_named = "()" in match[0] or written == "init" or _CODE_NAME.search(written)
-    owner, function = _split_function(written if is_named else "")
+    parts = [part for part in written.split(".") if part and part != "<locals>"] if is_named else []
+    if parts and parts[-1].lstrip("_")[:1].isupper():
+        # a class is its constructor
+        parts.append("__init__")
+    owner, function = ".".join(parts[:-1]), "".join(parts[-1:])
     if function in ("init", "__init__") and not owner:
         before = _CLASS_BEFORE.search(text[: match.start()][-_MAX_BEFORE:])
         owner = before[1] if before else ""
     if kind is ErrorKind.MODULE:
         owner = groups["module"]
+    single = groups.get("names") or groups.get("op") or groups.get("key")
+    listed = _FLAG_NAME if kind is ErrorKind.FLAG else _LISTED
     expected, passed = (int(count) if (count := groups.get(side)) else None for side in ("expected", "passed"))
     return ErrorLine(
         kind,
@@ -165,29 +171,11 @@ def _build_line(kind: ErrorKind, match: re.Match[str], text: str, exception: str
         exception,
         groups.get("owner") or owner,
         function,
-        _list_names(kind, groups),
+        (single,) if single else _list_distinct(listed.findall(groups.get("list") or "")),
         expected,
         passed,
         is_cut=groups.get("end") == "" and match.end() == len(match.string),
     )
-
-
-def _split_function(text: str) -> tuple[str, str]:
-    """Split a function's qualified name into its class and its own name; a class is its constructor."""
-    parts = [part for part in text.split(".") if part and part != "<locals>"]
-    if not parts:
-        return "", ""
-    if parts[-1].lstrip("_")[:1].isupper():
-        return ".".join(parts), "__init__"
-    return ".".join(parts[:-1]), parts[-1]
-
-
-def _list_names(kind: ErrorKind, groups: dict[str, str | None]) -> tuple[str, ...]:
-    """Return the names of a match, without repetitions."""
-    if single := groups.get("names") or groups.get("op") or groups.get("key"):
-        return (single,)
-    pattern = _FLAG_NAME if kind is ErrorKind.FLAG else _LISTED
-    return _list_distinct(pattern.findall(groups.get("list") or ""))
 
 
 # characters that are read, from both ends of a longer text: a log may hold hours before the error
