@@ -24,7 +24,7 @@ MAX_TITLE = 1_024
 MAX_TEXT = 65_536
 MAX_NAME = 255
 # PATH_MAX of Linux
-_MAX_PATH = 4_096
+MAX_PATH = 4_096
 # characters of a credential that the end of a text may cut; longer ones have a known beginning
 _MAX_SECRET = 300
 # the deepest paths of Linux, Chromium and the JDK have about 20 folders
@@ -72,7 +72,7 @@ def clean_title(value: object) -> str:
 
 def clean_path(value: object) -> str:
     """Return a path, without its middle if very deep. What can't be shown is marked: it is another path."""
-    text = _redact_beginning(value, _MAX_PATH)
+    text = _redact_beginning(value, MAX_PATH)
     marked = _CONTROLS.sub(_REPLACEMENT, _LINE_BREAKS.sub(_REPLACEMENT, _replace_surrogates(text)))
     if marked.count("/") > _MAX_FOLDERS:
         *folders, name = marked.split("/")

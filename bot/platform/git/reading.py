@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from bot.errors import SourceUnavailable, UsageError
-from bot.platform.cleaning import clean_code, clean_hash, clean_path, clean_text, clean_title
+from bot.platform.cleaning import MAX_PATH, clean_code, clean_hash, clean_path, clean_text, clean_title
 from bot.platform.git.folder import MirrorFolder
 from bot.platform.git.processes import GitFailure, GitProcess, GitTimeout, build_isolated_environment, open_process
 from bot.platform.source.models import SourceChange, SourceUse, SourceUses
@@ -115,14 +115,15 @@ class MirrorReader:
         return output.strip() != b"true"
 
     def list_paths(self, repository: Repository, commit: str) -> tuple[str, ...]:
-        """Return the paths of all files of a commit that are UTF-8."""
+        """Return the paths of all files of a commit that are UTF-8 and that a system could have."""
         arguments = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", build_revision(commit))
         with self.open_command(repository, *arguments) as process:
             listed = process.output.read(_MAX_LIST + 1)
             if len(listed) > _MAX_LIST:
                 raise GitFailure("its list of files is too long")
             process.require_success()
-        names = (name.decode("utf-8", "replace") for name in listed.split(b"\0") if name)
+        # git itself sets no limit, and who looks for words in a name of megabytes does not end
+        names = (name.decode("utf-8", "replace") for name in listed.split(b"\0") if 0 < len(name) <= MAX_PATH)
         return tuple(name for name in names if "\ufffd" not in name)
 
     def _list_entries(

@@ -39,6 +39,8 @@ _SETTINGS = (
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.quotePath=false",
+    # each holds a whole file in memory, however large
+    "grep.threads=2",
     "log.showSignature=false",
 )
 # characters of texts that are kept: a tree of 3,000 files has some 40 million
