@@ -48,7 +48,7 @@ from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.source.reading import update_mirror
-from bot.platform.worker_threads import DeadlineExecutor, iterate_results
+from bot.platform.worker_threads import DeadlineExecutor, iterate_results, wait_for_result
 from bot.text import format_count, remove_unknown_numbers
 from impact.contract.models import MergeContract
 from impact.coverage import COMPLETE, Coverage, CoveredPart
@@ -111,13 +111,13 @@ def build_digest(
     touched = read_touches(app, view.profile, selected)
     contracts, missing = touched.contracts, around.coverage + touched.coverage
     if view.only is ViewLevel.BREAKING and not touched.report:
-        contracts, unknown = read_changes(app, selected)
-        missing += unknown
+        contracts, incomplete = read_changes(app, selected)
+        missing += incomplete
     selected = _select_by_contracts(selected, view, touched, contracts, around.day_reverts)
-    read = _read_pulls(app, selected, use, progress)
     if use in _SHOWING and view.only is not ViewLevel.BREAKING and not touched.report:
-        contracts, unknown = read_changes(app, [each.pull for each in read])
-        missing += unknown
+        read, (contracts, unknown) = _read_with_changes(app, selected, use, progress)
+    else:
+        read, unknown = _read_pulls(app, selected, use, progress), COMPLETE
     of_day = remove_duplicates([*(each.pull for each in read), *pulls_of_day])
     if use is not DigestUse.KEPT:
         app.timeline.record_merges(of_day)
@@ -143,7 +143,7 @@ def build_digest(
         outcomes=outcomes,
         view=view,
         hidden=len(merged.pulls) - len(entries),
-        missing=missing,
+        missing=missing + unknown,
         is_reduced=app.is_list_reduced(repository),
         path_classes=classes,
         review_coverage=coverage,
@@ -231,6 +231,18 @@ def _read_pulls(
             done[each.number] = each
             progress(len(done), len(pulls))
     return tuple(done[pull.number] for pull in pulls)
+
+
+def _read_with_changes(
+    app: App, pulls: tuple[PullRequest, ...], use: DigestUse, progress: Callable[[int, int], None]
+) -> tuple[tuple[SummarisedPullRequest, ...], tuple[tuple[MergeContract, ...], Coverage]]:
+    """Read pull requests, and what they change for callers: meanwhile, where both need no list of files for it."""
+    if any(pull.files is None for pull in pulls):
+        read = _read_pulls(app, pulls, use, progress)
+        return read, read_changes(app, [each.pull for each in read])
+    with DeadlineExecutor(1, "changes") as crew:
+        changes = crew.submit(read_changes, app, pulls)
+        return _read_pulls(app, pulls, use, progress), wait_for_result(changes)
 
 
 def write_overview(app: App, digest: Digest) -> Overview:
