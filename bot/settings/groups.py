@@ -403,8 +403,8 @@ class RuntimeSettings(SettingsGroup):
     )
     prdigest_package_index: PackageIndexSetting = setting(
         "The address of a package index (PEP 503 or 691), then other hosts where its files may lie, separated by "
-        "commas. The model may then read the source of packages that the repository pins to a version, in second "
-        "readings and answers. The bot sends the index their names, keeps up to 600 MB of wheels in "
+        "commas. The model may then read the source of packages that the repository pins to a version, in bug "
+        "reviews and answers. The bot sends the index their names, keeps up to 600 MB of wheels in "
         "PRDIGEST_STATE_DIR, and runs nothing of them. It needs a mirror. Empty means that no package is read.",
         _WORK,
         examples=["https://packages.example.com/simple,files.example.com"],
