@@ -37,7 +37,7 @@ from tests.helpers.builders import SHARED
 from tests.helpers.world import SMALL_DAY, World, replay
 
 DAY_OF_43 = "2026-02-24"
-MAX_WITH, MAX_WITHOUT, MAX_REVIEW = 1.00, 0.06, 0.05  # dollars
+MAX_WITH, MAX_WITHOUT, MAX_REVIEW = 1.50, 0.06, 0.05  # dollars
 TURNS = 3  # of a review: two rounds of tools, and the report
 SENTENCE = "What goes wrong under which input, said in as many words as the report has room for, or a few less. "
 SUSPICION = suspicion(consequence=SENTENCE, trigger=SENTENCE, affected=SENTENCE, path="src/a.py", quote=SENTENCE)
@@ -101,7 +101,7 @@ def time_reviews(table: Table) -> None:
     path = summaries + ceil(count / AT_A_TIME) * TURNS * MODEL_LATENCY
     ratio = cold.seconds / path
     table.print_row(f"{count} reviews a day: times the critical path", ratio, MAX_CRITICAL_PATH, "times")
-    table.print_row(f"{count} reviews a day: GitHub calls (2 N + 4)", cold.github, 2 * PULLS + 4, "calls")
+    table.print_row(f"{count} reviews a day: GitHub calls (3 N + 4)", cold.github, 3 * PULLS + 4, "calls")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from localslack.loopback import Response
 from redis import Redis
 
 from bot.cli.maintain import format_finding, format_findings_json
@@ -22,6 +23,7 @@ from bot.settings import load_usable_settings
 from impact.repository import Repository
 from tests.doctor.findings import format_findings
 from tests.helpers.checks import closed_port
+from tests.helpers.package_index import PackageServer, make_wheel
 from tests.helpers.subscriptions import StoredSubscriptions
 from tests.helpers.world import World, world
 from tests.helpers.worlds import WebPage
@@ -132,6 +134,27 @@ def test_without_slack_its_channels_are_no_failures(there: World, monkeypatch: E
     assert "- Channel C0DIGEST (PRDIGEST_CHANNEL): not checked: see Slack token above" in lines
     # GitHub's clock then stands in for Slack's
     assert any(line.startswith("+ Time of this machine against GitHub: ") for line in lines)
+
+
+def test_a_package_index_is_asked_where_one_is_set(there: World, monkeypatch: Env, tmp_path: Path) -> None:
+    def check(server: PackageServer, **settings: str) -> list[str]:
+        more = {
+            "PRDIGEST_PACKAGE_INDEX": f"{server.url}/simple,files.example.com",
+            "PRDIGEST_STATE_DIR": str(tmp_path),
+        }
+        lines = list_findings(monkeypatch, {**there.settings, **more, **settings})
+        return [line[2:] for line in lines if "Package index" in line]
+
+    with PackageServer() as server:
+        assert check(server) == ["Package index: not used: a mirror says which versions are pinned"]
+        advice = "Check PRDIGEST_PACKAGE_INDEX, unless it has only your own packages."
+        mirror = str(tmp_path / "mirror")
+        lacking = check(server, PRDIGEST_MIRROR=mirror)
+        assert lacking == [f"Package index: has no packaging; 0 wheels kept, 0.0 MB -> {advice}"]
+        server.add("packaging-25.0-py3-none-any.whl", make_wheel({"packaging.py": ""}))
+        assert check(server, PRDIGEST_MIRROR=mirror) == ["Package index: answers; 0 wheels kept, 0.0 MB"]
+        server.answers["/simple/packaging/"] = Response(500)
+        assert "answered with 500" in check(server, PRDIGEST_MIRROR=mirror)[0]
 
 
 def test_the_embedded_store_is_named_by_its_folder(there: World, monkeypatch: Env, tmp_path: Path) -> None:
