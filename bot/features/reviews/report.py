@@ -28,8 +28,8 @@ MAX_SUSPICIONS = 12  # the prompt asks for six; more would be read by nobody
 # a longer quote is no single line; paths of git end at 4,096 bytes on common systems
 MAX_QUOTE_LENGTH, MAX_PATH_LENGTH, MAX_LINE_NUMBER = 400, 1_000, 1_000_000_000
 _NUMBER = re.compile(r"#(\d{1,9})\b")
-# names in backticks; without them, what no prose has
-_NAME = re.compile(r"`(?P<quoted>[^`]+)`|(?P<bare>--[\w-]+|\w+_\w+)")
+# names in backticks; without them, options and what has an underscore, as no prose has
+_QUOTED, _BARE = re.compile(r"`([^`]+)`"), re.compile(r"(?<![\w-])(?:--)?\w[\w-]*")
 _WORD = re.compile(r"\w{3,}")
 
 log = logging.getLogger(__name__)
@@ -147,7 +147,9 @@ def _concerns_somebody(suspicion: SuspicionAnswer) -> bool:
 
 def _is_reached(suspicion: SuspicionAnswer, known: Set[str]) -> bool:
     """Return whether one of the names that lead to the trigger occurs, word by word, in what was shown."""
-    names = (match["quoted"] or match["bare"] for match in _NAME.finditer(suspicion.reached_by.casefold()))
+    told = suspicion.reached_by.casefold()
+    bare = (name for name in _BARE.findall(_QUOTED.sub(" ", told)) if "_" in name or name.startswith("--"))
+    names = (*_QUOTED.findall(told), *bare)
     return any(words and known >= {*words} for words in map(_WORD.findall, names))
 
 

@@ -22,7 +22,7 @@ _NO = 1
 _MAX_COPIES = 20
 # what `git cherry-pick -x` writes; people write fewer digits
 _PICKED = re.compile(r"cherry[- ]picked from commit ([0-9a-f]{7,40})", re.I)
-_NUMBER = re.compile(r"\s*\(#\d+\)")
+_NUMBER = re.compile(r"\s{0,3}\(#\d{1,9}\)")
 # tags of builds and candidates are no releases
 _RELEASE = re.compile(r"v?\d{1,4}(?:\.\d{1,6}){1,3}(?:\.?post\d+)?", re.A)
 

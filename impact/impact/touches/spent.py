@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from impact.contract.net_changes import MergeReference
 from impact.coverage import Coverage, CoveredList, CoveredPart
@@ -17,13 +18,10 @@ from impact.profile.models import Use, UseKind
 _OWN_FUNCTIONS = (UseKind.PATCH, UseKind.OVERRIDE, UseKind.COPY)
 # telling lines that a change adds or leaves out: one alone may stand in a function for another reason
 _MIN_LINES = 2
-# a number of a pull request or issue, as comments name one: its address, octo/engine#12, PR 12 or #12
-_NUMBER = re.compile(
-    r"(?:/(?:pull|issues)/|(?<![\w/&])(?:[\w.-]+/[\w.-]+)?#|\b(?:PR|pull request|issue)\s+#?)(\d{1,9})\b", re.I
-)
-_ADDRESS = re.compile(
-    r"https?://[\w.-]+/([\w.-]+/[\w.-]+)/(?:pull|issues)/(\d{1,9})\b|([\w.-]+/[\w.-]+)#(\d{1,9})\b"
-)
+# what stands between the words of a comment
+_BETWEEN = re.compile(r"[\s()\[\]{},;:!?`'\"<>]")
+_DIGITS = re.compile(r"#?(\d{1,9})[.\w-]{0,20}", re.A)
+_PAGES, _NOUNS = ("pull", "issues"), ("pr", "request", "issue")
 # the reason may say that a thing is missing, or that it is wrong, until it is merged
 _MAX_NUMBERS = 5
 
@@ -105,11 +103,20 @@ def _compare(use: Use, old: UpstreamFunction | None, new: UpstreamFunction | Non
 
 
 def list_numbers(reason: str, repository: str) -> list[int]:
-    """Return the numbers of pull requests and issues of a repository that a comment names."""
-    others = {
-        int(match[2] or match[4])
-        for match in _ADDRESS.finditer(reason)
-        if repository and (match[1] or match[3]).casefold() != repository.casefold()
-    }
-    numbers = dict.fromkeys(int(match[1]) for match in _NUMBER.finditer(reason))
-    return [number for number in numbers if number not in others][:_MAX_NUMBERS]
+    """Return the numbers of pull requests and issues of a repository that a comment names.
+
+    It names one by its address, as ``octo/engine#12`` or ``#12``, or as ``PR 12``.
+    """
+    numbers: dict[int, None] = {}
+    words = _BETWEEN.split(reason)
+    for before, word in pairwise(["", *words]):
+        parts = word.split("/")
+        of, mark, rest = word.rpartition("#")
+        if len(parts) > 3 and parts[-2] in _PAGES:
+            of, rest = "/".join(parts[-4:-2]), parts[-1]
+        elif not mark and before.lower() not in _NOUNS:
+            continue
+        match = _DIGITS.fullmatch(rest)
+        if match and of.casefold() in ("", repository.casefold()):
+            numbers[int(match[1])] = None
+    return [*numbers][:_MAX_NUMBERS]
