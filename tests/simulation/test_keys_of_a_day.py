@@ -138,6 +138,7 @@ def live_a_day(team: SampleTeam) -> None:
         team.do(you.send_command("/prsummary", text))
     for text in ("2026-02-28", "score"):
         team.do(you.send_command("/prrisks", text))
+    team.do(you.send_command("/prdigest", "watch 35617"))
     for text in ("2026-02-27..2026-02-28", "subscribe at 10:00", "pause", "resume", "list", "usage"):
         team.do(you.send_command("/prdigest", text, channel="C0TEAM"))
     team.do(you.mention("which of these touch ROCm?", thread_ts=lead["ts"], twin=True))
