@@ -18,7 +18,7 @@ from redis import Redis
 from benchmarks.table import Table
 from bot.app import App
 from bot.clock import Clock
-from bot.features.digest.tables import DigestRecords
+from bot.features.digest.posts import DigestRecords
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import list_subscriptions, put_subscription
 from bot.platform.jobs import Job

@@ -10,7 +10,7 @@ from statistics import median
 from benchmarks.table import Table
 from bot.features.summaries.reading import SummaryAnswer
 from bot.platform.models import Chat, ModelAccess, ModelConnection, ModelProvider, Prompt, TextPart, Turn
-from bot.platform.models.answers import build_schema
+from bot.platform.models.completion import build_schema
 from bot.platform.models.registry import PROVIDERS
 from tests.emulators.claude.questions import TOOLS
 from tests.emulators.claude.script import Json, Text, summary_answer

@@ -31,11 +31,11 @@ from bot.connections.sources import (
 )
 from bot.dates import LocalDay, get_today
 from bot.errors import SlackCallRefused, StoreUnavailable, UsageError
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.timeline import DayLister, MergeTimeline
+from bot.features.merges.view import Entry
 from bot.platform.commands import AllowedRepositories
 from bot.platform.costs import Budget, CallMeter, MeteredChat, MeteredModel, RateLimiter
 from bot.platform.github.caches import BackgroundCache, DayListCache, FileCache, SourceFileCache
@@ -46,20 +46,23 @@ from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_a
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClasses, PathSettings
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests
-from bot.platform.slack.access import AccessControl, AccessRules
-from bot.platform.slack.answers import ANSWERED_REQUEST, EARLIER_ANSWER_CODEC, Answer, AnsweredRequest
-from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.answers import (
+    ANSWERED_REQUEST,
+    EARLIER_ANSWER_CODEC,
+    Answer,
+    AnsweredRequest,
+    ResponseTimes,
+)
 from bot.platform.slack.client import PostThrottle, make_slack_client
-from bot.platform.slack.directory import SlackWorkspaceDirectory
+from bot.platform.slack.directory import AccessControl, AccessRules, SlackWorkspaceDirectory
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.source.models import SourceFiles
 from bot.platform.source.reading import CodeSources
 from bot.platform.store import keys
-from bot.platform.store.connection import SHORT_TIMEOUTS, RedisCache, RedisTimeouts, require_durable
+from bot.platform.store.connection import SHORT_TIMEOUTS, Keyspace, RedisCache, RedisTimeouts, require_durable
 from bot.platform.store.due_queue import DueQueue
-from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.records import RecordStore
 from bot.platform.store.server import StoreOwnership, WorkspaceOwner, require_schema
@@ -70,9 +73,9 @@ from bot.usage import NO_PRICES, PriceList
 from impact.repository import Repository
 
 if TYPE_CHECKING:
+    from bot.features.digest.posts import DigestRecords
     from bot.features.digest.rules import DigestSpec
     from bot.features.digest.service import TouchedDay
-    from bot.features.digest.tables import DigestRecords
     from bot.features.digest.view import RenderedDigest
     from bot.features.profiles.service import Profiles
 
@@ -166,7 +169,7 @@ class App:
 
     @cached_property
     def digest_records(self) -> DigestRecords:
-        from bot.features.digest.tables import RECORDS, DigestRecords  # noqa: PLC0415 (a feature, which stands above)
+        from bot.features.digest.posts import RECORDS, DigestRecords  # noqa: PLC0415 (a feature, which stands above)
 
         def fetch_team() -> str:
             # a command that only reads records needs no Slack
@@ -176,7 +179,7 @@ class App:
 
     def list_digest_keys(self, repository: Repository, since: datetime, until: datetime) -> Sequence[str]:
         """Return the keys of a repository's posted digests whose last day ended between two instants (aware)."""
-        from bot.features.digest.tables import POSTED_DIGESTS  # noqa: PLC0415
+        from bot.features.digest.posts import POSTED_DIGESTS  # noqa: PLC0415
 
         return self.tables.list_members(POSTED_DIGESTS, since, until, str(repository).lower())
 
@@ -418,9 +421,9 @@ class App:
 
     def require_presence(self, asker: SlackRequest) -> None:
         # the feature stands above that of digests, which asks here, as for the zone
-        from bot.features.subscriptions import permissions  # noqa: PLC0415
+        from bot.features.subscriptions import tables  # noqa: PLC0415
 
-        permissions.require_presence(self, asker)
+        tables.require_presence(self, asker)
 
     def identify(self, asker: SlackRequest) -> SlackRequest:
         """Return a request with the workspace of its asker. Slack is asked where the request does not say.
@@ -439,7 +442,7 @@ class App:
     def serve(self, user: str) -> App:
         """Return the same for what one person asks for: its profiles are those that they may see."""
         from bot.features.profiles.service import Profiles  # noqa: PLC0415
-        from bot.features.subscriptions.permissions import can_see_profile  # noqa: PLC0415
+        from bot.features.subscriptions.tables import can_see_profile  # noqa: PLC0415
 
         served = copy(self)
         served.profiles = Profiles(self, cache(partial(can_see_profile, self, user)))

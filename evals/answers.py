@@ -27,9 +27,9 @@ from bot.dates import LocalDay, parse_zone
 from bot.errors import ConfigurationError, UsageError
 from bot.features.digest.service import DigestUse, build_digest
 from bot.features.merges.requests import SubjectKind
-from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import Question, ThreadMemory
-from bot.features.questions.votes import AnswerInputs
+from bot.features.questions.service import write_answer
+from bot.features.questions.view import AnswerInputs
 from bot.platform.models.registry import choose_provider, get_model_access
 from bot.platform.slack.requests import SlackRequest
 from bot.settings import Settings, load_settings

@@ -11,10 +11,11 @@ from pathlib import PurePosixPath
 from zoneinfo import ZoneInfo
 
 from bot.errors import UsageError
-from bot.features.merges.file_history import MIN_HISTORY, FileHistory
 from bot.features.merges.risk import (
+    MIN_HISTORY,
     RISK_THRESHOLD,
     RULES_VERSION,
+    FileHistory,
     Risk,
     RiskBand,
     assess_pull_request,

@@ -15,8 +15,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.errors import UsageError
-from bot.features.merges.file_history import FileHistory
 from bot.features.merges.outcomes import ClaimMemory, MergeOutcome, RevertIndex
+from bot.features.merges.risk import FileHistory
 from bot.features.merges.timeline import build_past
 from bot.platform.pulls.models import GHOST, Account, ChangedFile, PullRequest, remove_duplicates
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClasses, PathClassesLookup, get_default_classes

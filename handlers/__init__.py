@@ -14,8 +14,8 @@ from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.redaction import redact_text
-from handlers import digest, messages, previews, requests, risks, subscriptions, summaries
-from handlers.declaration import Command, Commands, SubCommand
+from handlers import digest, messages, previews, risks, subscriptions, summaries
+from handlers.declaration import Command, Commands, SubCommand, parse_command
 from handlers.intake import handle_command, register_clicks
 
 
@@ -46,7 +46,7 @@ def _listen_to_command(bolt: Bolt, app: App, declared: Command, commands: Comman
     # Bolt passes its arguments by name
     @bolt.command(declared.name)
     def answer(ack: Ack, command: dict[str, Any]) -> None:
-        asker, text = requests.parse_command(command), redact_text(str(command.get("text") or "").strip())
+        asker, text = parse_command(command), redact_text(str(command.get("text") or "").strip())
 
         def accept() -> str | None:
             if (told := declared.answer_help(text, commands)) is None:

@@ -9,12 +9,12 @@ from bot.app import App
 from bot.features.digest.rules import DigestSpec
 from bot.features.digest.service import answer_overview
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
-from bot.features.subscriptions.delivery import post_digest
-from bot.features.subscriptions.permissions import require_presence
+from bot.features.subscriptions.schedule import post_digest
+from bot.features.subscriptions.tables import require_presence
 from bot.platform.commands import ParseContext
 from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.buttons import SHARE_DIGEST, add_buttons, make_repeat_button
+from bot.platform.slack.blocks import SHARE_DIGEST, add_buttons, make_repeat_button
 from bot.platform.slack.notices import render_existing_digest
 from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.declaration import HELP_WORD, Command, RequestWord, SubCommand, choose_audience

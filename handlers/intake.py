@@ -12,15 +12,13 @@ from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.errors import StoreUnavailable, UsageError
-from bot.jobs.asker_jobs import send_private_notice
+from bot.jobs.queues import send_private_notice
 from bot.platform.correlation import identify_request
-from bot.platform.slack.blocks import UNKNOWN_BUTTON, escape_mrkdwn
-from bot.platform.slack.buttons import name_repeat_action
+from bot.platform.slack.blocks import UNKNOWN_BUTTON, escape_mrkdwn, name_repeat_action
 from bot.platform.slack.notices import describe_error, render_error
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.keys import INITIAL_REPLY
-from handlers.declaration import Commands
-from handlers.requests import Payload, parse_action, parse_single_action
+from handlers.declaration import Commands, Payload, parse_action, parse_single_action
 from impact.text.strings import truncate_text
 
 log = logging.getLogger(__name__)

@@ -18,21 +18,18 @@ from bot.errors import UsageError
 from bot.features.glossary import explain_term
 from bot.features.questions.rules import Question, is_for_others, is_remark
 from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening
-from bot.features.questions.view import VOTE
-from bot.features.questions.votes import record_vote
+from bot.features.questions.view import VOTE, record_vote
 from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionVerb
-from bot.jobs.asker_jobs import explain_asking, post_public_notice, send_greeting, send_help
-from bot.platform.slack import buttons
-from bot.platform.slack.access import WELCOMES
-from bot.platform.slack.blocks import UNKNOWN_BUTTON
-from bot.platform.slack.buttons import read_verdict
-from bot.platform.slack.greetings import Greeting
+from bot.jobs.queues import explain_asking, post_public_notice, send_greeting, send_help
+from bot.platform.slack import blocks
+from bot.platform.slack.blocks import UNKNOWN_BUTTON, read_verdict
+from bot.platform.slack.directory import WELCOMES
+from bot.platform.slack.notices import Greeting
 from bot.platform.slack.requests import MENTION, SlackRequest, restore_user_text
 from bot.redaction import redact_text
-from handlers import requests
-from handlers.declaration import HELP_WORD, Command, Commands, find_help, list_examples, read_help_topic
+from handlers import declaration
+from handlers.declaration import HELP_WORD, Command, Commands, Payload, find_help, list_examples, read_help_topic
 from handlers.intake import handle_event, on_click
-from handlers.requests import Payload
 
 # subtypes of messages that people write; others are edits, joins and messages of bots
 _WRITTEN_SUBTYPES = (None, "file_share", "thread_broadcast")
@@ -81,11 +78,11 @@ def register_message_listeners(bolt: Bolt, app: App, commands: Commands) -> None
     @bolt.event("member_joined_channel")
     def handle_newcomer(event: dict[str, Any], context: BoltContext) -> None:
         if event["user"] == context.bot_user_id and event.get("inviter"):
-            greet(requests.parse_inviter(event), Greeting.INVITED)
+            greet(declaration.parse_inviter(event), Greeting.INVITED)
 
     @bolt.event("app_home_opened", matchers=[lambda event: event.get("tab") == "messages"])
     def handle_opening(event: dict[str, Any]) -> None:
-        asker = requests.parse_newcomer(event)
+        asker = declaration.parse_newcomer(event)
         if app.tables.get(WELCOMES, asker.user) is None:
             greet(asker, Greeting.HELLO)
 
@@ -113,7 +110,7 @@ def _has_mention(text: str, bot: str) -> bool:
 
 
 def _handle_message(app: App, commands: Commands, event: dict[str, Any], bot: str) -> None:
-    asker, written = requests.parse_message(event), str(event.get("text") or "")
+    asker, written = declaration.parse_message(event), str(event.get("text") or "")
     is_direct = event.get("channel_type") == "im"
     is_mention = event["type"] == "app_mention" or (not is_direct and _has_mention(written, bot))
     is_named = is_mention or is_direct
@@ -222,14 +219,14 @@ def _must_be_command(commands: Commands, asker: SlackRequest, text: str, words: 
 # --- buttons below answers
 
 
-@on_click(buttons.ASK)
+@on_click(blocks.ASK)
 def _enqueue_ask_hint(app: App, asker: SlackRequest, _: Payload) -> None:
     explain_asking.send_to(app.jobs, asker)
 
 
 @on_click(VOTE)
 def _enqueue_vote(app: App, asker: SlackRequest, click: Payload) -> None:
-    verdict = read_verdict(requests.read_value(click))
+    verdict = read_verdict(declaration.read_value(click))
     if not asker.message:
         raise UsageError(UNKNOWN_BUTTON)
     record_vote.send_to(app.jobs, asker, asker.message, verdict)

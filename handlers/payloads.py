@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from bot.features.subscriptions.form import FORM, read_form_context
+from bot.features.subscriptions.view import FORM, read_form_context
 from bot.platform.slack.app_manifest import LINK_EVENT
 from impact.text.strings import collapse_lines, truncate_text
 

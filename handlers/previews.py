@@ -9,12 +9,11 @@ from slack_bolt import App as Bolt
 
 from bot.app import App
 from bot.errors import UsageError
-from bot.features.previews.cards import parse_link
-from bot.features.previews.service import show_previews, switch_previews
+from bot.features.previews import parse_link, show_previews, switch_previews
 from bot.features.subscriptions.tables import are_previews_on
 from bot.platform.slack.app_manifest import LINK_EVENT
 from bot.platform.slack.requests import SlackRequest
-from handlers import requests
+from handlers import declaration
 from handlers.declaration import SubCommand, Verb
 from handlers.intake import handle_posted_links
 from impact.text.strings import quote_input
@@ -53,6 +52,6 @@ def register_link_listener(bolt: Bolt, app: App) -> None:
             return
         links = dict.fromkeys(str(link["url"]) for link in event["links"][:_MAX_LINKS])
         if urls := tuple(url for url in links if parse_link(url, app.repositories)):
-            poster = requests.parse_poster(event)
+            poster = declaration.parse_poster(event)
             if are_previews_on(app, poster.channel):
                 handle_posted_links(app, poster, lambda: show_previews.send_to(app.jobs, poster, urls))

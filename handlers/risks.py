@@ -15,7 +15,7 @@ from bot.features.merges.requests import (
     ScoreRequest,
 )
 from bot.features.risks.service import answer_score, list_many_risks, list_risks
-from bot.platform.slack.buttons import SHARE_RISKS
+from bot.platform.slack.blocks import SHARE_RISKS
 from handlers.declaration import Command, RequestWord, make_enqueuer
 
 _LIST_MEANING = "breaking and reverted changes, and the riskiest ones"

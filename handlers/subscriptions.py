@@ -13,7 +13,15 @@ from bot.app import App
 from bot.errors import UsageError
 from bot.features.home import change_from_home, open_home
 from bot.features.subscriptions import view
-from bot.features.subscriptions.form import (
+from bot.features.subscriptions.rules import (
+    ID_PATTERN,
+    SubscriptionCommand,
+    SubscriptionRequest,
+    SubscriptionSelector,
+    SubscriptionVerb,
+)
+from bot.features.subscriptions.service import change_subscription, open_form, show_preview
+from bot.features.subscriptions.view import (
     FILTER,
     FORM,
     REPOSITORY,
@@ -23,20 +31,11 @@ from bot.features.subscriptions.form import (
     suggest_repositories,
     suggest_zones,
 )
-from bot.features.subscriptions.rules import (
-    ID_PATTERN,
-    SubscriptionCommand,
-    SubscriptionRequest,
-    SubscriptionSelector,
-    SubscriptionVerb,
-)
-from bot.features.subscriptions.service import change_subscription, open_form, show_preview
-from bot.platform.slack.buttons import read_id
+from bot.platform.slack.blocks import read_id
 from bot.platform.slack.requests import SlackRequest, restore_bot_text
-from handlers import requests
-from handlers.declaration import SubCommand, Verb, VerbHandler
+from handlers import declaration
+from handlers.declaration import Payload, SubCommand, Verb, VerbHandler, read_action, read_value
 from handlers.intake import handle_command, handle_event, on_click
-from handlers.requests import Payload, read_action, read_value
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +44,7 @@ def register_subscription_listeners(bolt: Bolt, app: App) -> None:
     @bolt.event("app_home_opened")
     def handle_home(event: dict[str, Any]) -> None:
         if event.get("tab") == "home":
-            asker = requests.parse_home_visit(event)
+            asker = declaration.parse_home_visit(event)
             handle_event(app, asker, lambda: open_home.send_to(app.jobs, asker), is_named=False)
 
     @bolt.view(FORM)
@@ -66,7 +65,7 @@ def register_subscription_listeners(bolt: Bolt, app: App) -> None:
 
 def _accept_form(app: App, body: dict[str, Any]) -> dict[str, str]:
     """Enqueue the change that a form asks for. Return the errors by field, none if it was enqueued."""
-    asker = requests.parse_form(body)
+    asker = declaration.parse_form(body)
     try:
         wish, channel, replaces = parse_form(body["view"], app.repositories)
     except FormErrors as error:

@@ -19,15 +19,13 @@ from bot.features.merges.requests import MAX_PULL_REQUESTS, SummaryRequest
 from bot.features.summaries.service import answer_summaries, open_reference_form, show_details
 from bot.features.summaries.view import FORM, REFERENCE, format_left_out, format_none_named, read_reference_text
 from bot.platform.commands import PRIVATE_WORD
-from bot.platform.slack import buttons
-from bot.platform.slack.buttons import read_reference
-from bot.platform.slack.message_references import find_pull_requests
-from bot.platform.slack.requests import Audience, SlackRequest, restore_bot_text
+from bot.platform.slack import blocks
+from bot.platform.slack.blocks import read_reference
+from bot.platform.slack.requests import Audience, SlackRequest, find_pull_requests, restore_bot_text
 from bot.redaction import redact_text
-from handlers import requests
-from handlers.declaration import Command, RequestEnqueuer, RequestWord, make_enqueuer
+from handlers import declaration
+from handlers.declaration import Command, Payload, RequestEnqueuer, RequestWord, make_enqueuer, read_value
 from handlers.intake import handle_command, handle_event, on_click
-from handlers.requests import Payload, read_value
 
 _REFERENCE = re.compile(r"(?:[\w.-]+/[\w.-]+)?#?\d{1,9}|https?://\S+/pull/\d+\S*")
 
@@ -58,13 +56,13 @@ COMMAND = Command(
             enqueue=_ENQUEUE_SUMMARIES,
         ),
     ),
-    share_action=buttons.SHARE_SUMMARY,
+    share_action=blocks.SHARE_SUMMARY,
     needs_text=True,
     is_bare_form=is_only_references,
 )
 
 
-@on_click(buttons.DETAILS, buttons.DETAILS_OF)
+@on_click(blocks.DETAILS, blocks.DETAILS_OF)
 def _enqueue_details(app: App, asker: SlackRequest, click: Payload) -> None:
     show_details.send_to(app.jobs, asker, read_reference(read_value(click), app.repositories))
 
@@ -88,7 +86,7 @@ class Shortcut:
 
 
 def _accept_message(app: App, body: Mapping[str, Any]) -> None:
-    asker = requests.parse_message_shortcut(body)
+    asker = declaration.parse_message_shortcut(body)
 
     def accept() -> str:
         references = find_pull_requests(body["message"], app.repositories)
@@ -103,7 +101,7 @@ def _accept_message(app: App, body: Mapping[str, Any]) -> None:
 
 
 def _accept_opening(app: App, body: Mapping[str, Any]) -> None:
-    asker = requests.parse_action(body)
+    asker = declaration.parse_action(body)
     handle_event(app, asker, lambda: open_reference_form.send_to(app.jobs, asker))
 
 
@@ -140,7 +138,7 @@ def register_shortcuts(bolt: Bolt, app: App) -> None:
 
     @bolt.view(FORM)
     def handle_submission(ack: Ack, body: dict[str, Any]) -> None:
-        asker, text = requests.parse_action(body), redact_text(read_reference_text(body["view"]).strip())
+        asker, text = declaration.parse_action(body), redact_text(read_reference_text(body["view"]).strip())
         error = handle_command(app, asker, lambda: COMMAND.accept_text(app, asker, text))
         if error:
             ack(response_action="errors", errors={REFERENCE: restore_bot_text(error)})

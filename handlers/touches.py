@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.app import App
-from bot.features.digest.amendments import record_hit_vote
+from bot.features.digest.posts import record_hit_vote
 from bot.features.digest.since import answer_since
 from bot.features.touches.lines import AGENT_TASK, HIT_VERDICTS, read_hit_task, read_hit_vote
 from bot.features.touches.requests import (
@@ -34,9 +34,17 @@ from bot.features.touches.service import (
 )
 from bot.features.touches.tasks import show_agent_task
 from bot.platform.slack.requests import Audience, SlackRequest
-from handlers.declaration import RequestEnqueuer, RequestWord, SubCommand, make_enqueuer
+from handlers.declaration import (
+    Payload,
+    RequestEnqueuer,
+    RequestWord,
+    SubCommand,
+    make_enqueuer,
+    parse_action_time,
+    read_blocks,
+    read_value,
+)
 from handlers.intake import on_click
-from handlers.requests import Payload, parse_action_time, read_blocks, read_value
 
 _enqueue_hits: RequestEnqueuer[TouchesRequest] = make_enqueuer(answer_touches, answer_long_touches)
 _enqueue_score: RequestEnqueuer[TouchScoreRequest] = make_enqueuer(answer_touch_score)

@@ -7,11 +7,10 @@ from bot.errors import UsageError
 from bot.features.watches.service import MAX_WATCHES, WATCH_PERIOD, begin_watch, end_watches, list_watches
 from bot.features.watches.whereabouts import WhereRequest, answer_where, parse_one
 from bot.platform.commands import split_words
-from bot.platform.slack.buttons import WATCH, read_reference
+from bot.platform.slack.blocks import WATCH, read_reference
 from bot.platform.slack.requests import SlackRequest
-from handlers.declaration import RequestWord, SubCommand, Verb, make_enqueuer
+from handlers.declaration import Payload, RequestWord, SubCommand, Verb, make_enqueuer, read_value
 from handlers.intake import on_click
-from handlers.requests import Payload, read_value
 
 
 def _enqueue_watch(app: App, asker: SlackRequest, text: str) -> None:

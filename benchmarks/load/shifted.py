@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bot.app import App, open_app
-from bot.cli.logs import configure_logging
+from bot.cli.base import configure_logging
 from bot.clock import Clock
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform import costs, deadlines

@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from bot.cli.backfill import backfill_command
 from bot.cli.base import CommandSection, GroupedHelp
 from bot.cli.demo import demo_command
 from bot.cli.digests import (
@@ -18,14 +17,16 @@ from bot.cli.digests import (
     summary_command,
 )
 from bot.cli.maintain import (
+    PROCESS_COMMANDS,
+    backfill_command,
     doctor_command,
     env_command,
     forget_command,
     manifest_command,
+    mcp_command,
     usage_command,
     votes_command,
 )
-from bot.cli.processes import PROCESS_COMMANDS, mcp_command
 from bot.cli.profiles import profile_group
 from bot.cli.touches import broke_command, contract_command, touches_group, upgrade_command
 

@@ -9,8 +9,7 @@ from contextlib import suppress
 
 import click
 
-from bot.cli.base import format_example, get_current_time, repo_option, require_repository
-from bot.cli.logs import configure_logging
+from bot.cli.base import configure_logging, format_example, get_current_time, repo_option, require_repository
 from bot.errors import UsageError
 from bot.platform.slack.terminal import wrap_text
 from bot.settings import load_settings
@@ -66,8 +65,11 @@ def demo_command(
         for piece in render_demo(_read_line, with_report=with_report):
             click.echo(_fit_terminal(piece))
         return
-    from bot.demo.run import run_demo  # noqa: PLC0415
-    from bot.demo.stage import build_live_stage, build_sample_stage  # noqa: PLC0415
+    from bot.demo.run import (  # noqa: PLC0415
+        build_live_stage,
+        build_sample_stage,
+        run_demo,
+    )
 
     configure_logging("WARNING")
 

@@ -132,7 +132,7 @@ def digest_command(
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
         app.ownership.claim_store()
-        from bot.features.subscriptions.delivery import post_digest  # noqa: PLC0415
+        from bot.features.subscriptions.schedule import post_digest  # noqa: PLC0415
 
         selection = selection._replace(repository=find_kept_repository(app, repo))
         span, zone = Span(selection.day.date, selection.day.date, selection.day.zone), app.get_channel_zone(target)
@@ -195,7 +195,7 @@ def _check_report_options(since: str | None, until: str | None, out: Path | None
 
 def _write_reports(app: App, first: _DigestSelection, until: str | None, out: Path, *, again: bool) -> None:
     """Write the reports from a day on. Raises UsageError, and PrdigestError if a day could not be made."""
-    from bot.features.report.service import write_reports  # noqa: PLC0415
+    from bot.features.report import write_reports  # noqa: PLC0415
 
     zone = first.day.zone
     last = parse_day(until or "yesterday", get_today(get_current_time(), zone)).date

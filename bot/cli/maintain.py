@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import secrets
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -12,12 +13,24 @@ from urllib.parse import urlsplit
 import click
 
 from bot import read_shipped_file
-from bot.cli.base import format_example, get_current_time, json_option, open_command_app, show_progress_bar
-from bot.errors import UsageError
+from bot.cli.base import (
+    choose_zone,
+    find_kept_repository,
+    format_example,
+    get_current_time,
+    json_option,
+    open_command_app,
+    repo_option,
+    show_progress_bar,
+    timezone_option,
+)
+from bot.dates import Span, get_today, parse_day
+from bot.errors import ConfigurationError, PrdigestError, UsageError
+from bot.mcp import EXTRA_HINT, has_sdk
 from bot.platform.finding import CheckStatus, Finding
 from bot.platform.slack.app_manifest import add_previews
 from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
-from bot.settings import load_settings, load_usable_settings
+from bot.settings import Settings, load_settings, load_usable_settings, require_secret
 from bot.text import format_count
 from impact.text.strings import collapse_lines, escape_invisible
 
@@ -34,8 +47,8 @@ def doctor_command(*, with_paths: bool, for_scripts: bool) -> None:
 
     It works before the first start too. The exit code is 1 if there is something to fix.
     """
+    from bot.doctor.checks import list_default_paths  # noqa: PLC0415
     from bot.doctor.checkup import run_checks  # noqa: PLC0415
-    from bot.doctor.settings import list_default_paths  # noqa: PLC0415
 
     # the findings report the same in better words
     logging.basicConfig(level=logging.CRITICAL)
@@ -148,7 +161,7 @@ def votes_command() -> None:
     """Print the votes on answers as lines of JSON."""
     count = 0
     with open_command_app() as app:
-        from bot.features.questions.votes import format_vote, iterate_votes  # noqa: PLC0415
+        from bot.features.questions.view import format_vote, iterate_votes  # noqa: PLC0415
 
         for vote in iterate_votes(app):
             click.echo(escape_invisible(json.dumps(format_vote(vote), ensure_ascii=False)))
@@ -202,3 +215,142 @@ def format_findings_json(findings: Iterable[Finding]) -> str:
         for each in findings
     ]
     return json.dumps(fields, indent=2)
+
+
+# --- backfill
+
+log = logging.getLogger(__name__)
+
+
+@click.command(
+    "backfill",
+    short_help="Fill history and caches for past days.",
+    epilog=format_example("prdigest backfill --since 2026-02-01 --facts"),
+)
+@repo_option
+@click.option("--since", metavar="DAY", required=True, help="First day, local time, such as 2026-02-01.")
+@click.option("--until", metavar="DAY", default="yesterday", help="Last day, local time. Default: yesterday.")
+@timezone_option
+@click.option("--facts", is_flag=True, help="Load history and files only; don't call the model.")
+@click.option(
+    "--max-cost",
+    metavar="USD",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    show_default=True,
+    help="Maximum cost of summaries.",
+)
+def backfill_command(
+    repo: str | None, since: str, until: str, timezone: str | None, *, facts: bool, max_cost: float
+) -> None:
+    """Load the history of past days, newest first. Run it again to continue after an interruption."""
+    from bot.features import backfill  # noqa: PLC0415
+
+    # without a terminal there is no bar, and each day is a line of the log
+    with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:
+        span = _parse_span(app.settings, since, until, timezone)
+        repository = find_kept_repository(app, repo)
+        if not (facts or app.sources.has_model):
+            click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
+        limit = backfill.CostLimit(max_cost) if app.sources.has_model and not facts else None
+        outcomes: list[backfill.BackfillOutcome] = []
+        try:
+            with show_progress_bar("day", "Days") as show:
+
+                def show_progress(sentence: str) -> None:
+                    done = backfill.format_total(outcomes, limit)
+                    show(len(outcomes), len(span), f"{done}; {sentence}" if sentence else done)
+
+                show_progress("")
+                for outcome in backfill.fill_days(app, repository, span, limit, show_progress):
+                    outcomes.append(outcome)
+                    log.info("%s", outcome)
+                    show_progress("")
+        finally:
+            # also after an interruption, or when the cost limit is reached
+            if outcomes or (limit and limit.spent):
+                click.echo(backfill.format_backfill(repository, span, outcomes, limit))
+    failed = sum(not outcome.is_filled for outcome in outcomes)
+    if failed:
+        raise PrdigestError(f"{format_count(failed, 'day')} could not be loaded: run the same command again.")
+
+
+def _parse_span(settings: Settings, since: str, until: str, timezone: str | None) -> Span:
+    zone = choose_zone(settings, timezone)
+    today = get_today(get_current_time(), zone)
+    span = Span(parse_day(since, today).date, parse_day(until, today).date, zone)
+    if span.last < span.first:
+        raise UsageError(f"--until is before --since: there is no day from {span.first} to {span.last}.")
+    return span
+
+
+# --- processes
+
+_TOKEN_HINT = "a token of 32 characters or more, which clients send"  # noqa: S105 (what it is)
+
+
+def _make_command(name: str, short_help: str, text: str) -> click.Command:
+    @click.command(name, short_help=short_help, help=text, epilog=format_example(f"prdigest {name}"))
+    def run_process() -> None:
+        from bot import processes  # noqa: PLC0415
+
+        run = {
+            "run": processes.run_all,
+            "web": processes.run_web,
+            "worker": processes.run_worker,
+            "clock": processes.run_clock,
+        }[name]
+        with open_command_app("INFO") as app:
+            run(app)
+
+    return run_process
+
+
+PROCESS_COMMANDS = (
+    _make_command("run", "Run everything in one process.", "Run the bot: everything in one process."),
+    _make_command(
+        "web",
+        "Take Slack's requests (a process of the Procfile).",
+        "Receive Slack's requests (one process of the Procfile).",
+    ),
+    _make_command("worker", "Run jobs (a process of the Procfile).", "Run jobs (one process of the Procfile)."),
+    _make_command(
+        "clock",
+        "Post what is due (a process of the Procfile).",
+        "Start digests at their time (one process of the Procfile).",
+    ),
+)
+
+
+@click.command(
+    "mcp", short_help="Serve tools to coding agents (MCP).", epilog=format_example("prdigest mcp --http")
+)
+@click.option(
+    "--http",
+    "over_http",
+    is_flag=True,
+    help="Serve over HTTP on PRDIGEST_MCP_ADDRESS, for clients that have the token.",
+)
+def mcp_command(*, over_http: bool) -> None:
+    """Serve tools to coding agents over the Model Context Protocol.
+
+    Without --http, one client starts this command and talks over its standard input and output. Everything is read
+    only, and no model is asked.
+    """
+    if not has_sdk():
+        raise ConfigurationError(EXTRA_HINT)
+    with open_command_app("INFO") as app:
+        settings = app.settings
+        token = require_secret(settings.prdigest_mcp_token, "PRDIGEST_MCP_TOKEN", _TOKEN_HINT) if over_http else ""
+        from bot.features.renames import follow_renames  # noqa: PLC0415
+        from bot.mcp.calls import AgentTools  # noqa: PLC0415
+        from bot.mcp.http import HttpServer  # noqa: PLC0415
+        from bot.mcp.server import build_server, serve_stdio  # noqa: PLC0415
+
+        follow_renames(app)
+        client = "http" if over_http else "stdio"
+        server = build_server(AgentTools(app, client, time.monotonic, lambda: secrets.token_hex(4)))
+        if over_http:
+            HttpServer(server, token, settings.prdigest_mcp_address, settings.prdigest_mcp_hosts).run()
+        else:
+            serve_stdio(server)

@@ -91,7 +91,7 @@ def add_command(
     profile = _read_profile(file) if file else None
     with open_command_app() as app:
         from bot.features.profiles.service import ProfileEntry  # noqa: PLC0415
-        from bot.features.touches.upkeep import add_profile  # noqa: PLC0415
+        from bot.features.touches.tasks import add_profile  # noqa: PLC0415
 
         web = app.settings.github_web_url
         source = Repository.parse(repo, web) if repo else None
@@ -131,7 +131,7 @@ def list_command() -> None:
 def show_command(name: str, *, has_uses: bool, is_json: bool) -> None:
     """Show what a profile holds."""
     with open_command_app() as app:
-        from bot.features.touches.upkeep import require_entry  # noqa: PLC0415
+        from bot.features.touches.tasks import require_entry  # noqa: PLC0415
 
         entry = require_entry(app, parse_profile_name(name))
         profile = app.profiles.get_profile(entry.name)
@@ -151,7 +151,7 @@ def show_command(name: str, *, has_uses: bool, is_json: bool) -> None:
 def remove_command(name: str) -> None:
     """Remove a profile, with its warnings and what people said about them."""
     with open_command_app() as app:
-        from bot.features.touches.upkeep import remove_profile  # noqa: PLC0415
+        from bot.features.touches.tasks import remove_profile  # noqa: PLC0415
 
         remove_profile(app, parse_profile_name(name))
     click.echo("Removed.")

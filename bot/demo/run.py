@@ -8,29 +8,315 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable, Iterator, MutableMapping
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
 
+from localslack.manifest import Manifest, Shortcut, ShortcutKind, SlashCommand
+from localslack.page.about import About, Fact, Suggestion
 from localslack.page.connection import Connection
 from localslack.page.server import Page
 from localslack.page.setup import Reader, make_page
 from localslack.server.local_slack import LocalSlack
 from localslack.server.team import Times
 from localslack.users.transport import HttpTransport
+from pydantic import SecretStr
 
-from bot.app import open_app
-from bot.demo.page_text import APP
-from bot.demo.stage import CHANNEL, YOU, Stage, build_local_settings, open_state
-from bot.errors import ConfigurationError
+from bot.app import App, open_app
+from bot.connections.sources import Sources
+from bot.demo.sample.sources import SampleSources
+from bot.demo.sample.team import plant_contracts, plant_team
+from bot.errors import ConfigurationError, StoreUnavailable
+from bot.features import import_features
 from bot.platform import deadlines
+from bot.platform.github.client import create_github_auth
+from bot.platform.models import ModelProvider
+from bot.platform.models.registry import choose_provider, get_model_access
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
 from bot.platform.slack.check import SCOPES
-from bot.platform.store.embedded.server import stop_embedded
+from bot.platform.slack.notices import HELP_QUESTION
+from bot.platform.store.embedded.server import claim_state, is_platform_supported, stop_embedded
+from bot.platform.store.erasure import reset_store
 from bot.processes import limit_shutdown, listen_for_stop_signals, run_processes, wait_for_signal
-from impact.repository import GITHUB_WEB
+from bot.settings import Settings
+from handlers import COMMANDS as DECLARED
+from handlers.declaration import Commands
+from handlers.summaries import SHORTCUTS
+from impact.repository import GITHUB_WEB, Repository
+
+# --- the page
+
+
+def list_commands(commands: Commands) -> tuple[SlashCommand, ...]:
+    return tuple(SlashCommand(each.name, each.hint, each.description) for each in commands)
+
+
+APP = Manifest(
+    commands=list_commands(DECLARED),
+    shortcuts=tuple(Shortcut(each.callback_id, each.name, ShortcutKind(each.kind)) for each in SHORTCUTS),
+)
+_COMMON_TEXTS = {
+    "title": "prdigest in a local Slack",
+    "program": "demo",
+    "command": "prdigest demo",
+    "without_script": "The same day in the terminal: prdigest demo --text",
+    "example": "*Hello* from <https://github.com/vllm-project/vllm|vLLM>",
+}
+
+SAMPLE_ABOUT = About(
+    **_COMMON_TEXTS,
+    line=(
+        "The bot is real, the day is a sample: 28 February 2026 of vLLM, seen the next morning. The demo "
+        "uses no model."
+    ),
+    facts=(
+        Fact(
+            "Sample",
+            "The 18 pull requests: numbers, titles, authors, files, counts and times are from a public day "
+            "of vllm-project/vllm. The summaries and the answers to questions were written for this sample, from "
+            "the full diffs. Of these, only the lines that answers quote are included.",
+        ),
+        Fact(
+            "Computed here",
+            "Everything else comes from the real bot: the schedule, risk ratings, areas, filters, and every "
+            "message, button, window and form. An answer is found by its likeness to your question, and its "
+            "quotes are checked as a model's are. If there is none, it says so.",
+        ),
+        Fact(
+            "Needs a key",
+            "Your repository, today: set GITHUB_TOKEN. Summaries and answers by a model: set ANTHROPIC_API_KEY. "
+            "With both, run prdigest demo --live --repo owner/repo.",
+        ),
+    ),
+    tries=(
+        Suggestion("/prsummary 35617"),
+        Suggestion("/prrisks"),
+        Suggestion("@prdigest what may break our API callers?"),
+        Suggestion("/prdigest subscribe at 09:00 path:vllm/v1"),
+        Suggestion("/prdigest schedule"),
+        Suggestion(HELP_QUESTION, in_thread=True),
+        Suggestion("and the second one?", in_thread=True),
+        Suggestion("why is #35441 risky?", in_thread=True),
+        Suggestion("what changed in the Anthropic endpoint?", in_thread=True),
+    ),
+)
+
+TEAM_ABOUT = replace(
+    SAMPLE_ABOUT,
+    command="prdigest demo --profile",
+    facts=(
+        Fact(
+            "A team",
+            "The profile satellite is a small team invented for this demo. It serves a model with vLLM, and its "
+            "five files were scanned for what they use of it. The digest begins with the merges that touch them.",
+        ),
+        *SAMPLE_ABOUT.facts,
+    ),
+    tries=(
+        Suggestion("/prdigest touches 7d"),
+        Suggestion("/prdigest upgrade 4292e3b807"),
+        Suggestion("/prdigest contract 2026-02-28"),
+        Suggestion(
+            "/prdigest broke TypeError: SamplingParams.__init__() got an unexpected keyword argument "
+            "'truncate_prompt_tokens' since 2026-02-28"
+        ),
+        *SAMPLE_ABOUT.tries,
+    ),
+)
+
+
+def build_live_about(repository: Repository, provider: ModelProvider, *, has_model: bool) -> About:
+    """Return the texts of a live demo; without a model, they say that it has facts only, and what is to be set."""
+    without_model = f"without a model: {provider.key_variable} is not set, so summaries contain facts only"
+    written = f" Summaries and answers come from {provider.name}, with your settings."
+    return About(
+        **{**_COMMON_TEXTS, "command": f"prdigest demo --live --repo {repository}"},
+        line=(
+            f"Live: {repository}, with GitHub{f' and {provider.name}' if has_model else f', {without_model}'}. "
+            "Only Slack is local."
+        ),
+        facts=(
+            Fact("Local", "Slack: this page. Messages here are deleted when the demo ends."),
+            Fact(
+                "Real",
+                f"Pull requests and diffs come from GitHub, with your token.{written if has_model else ''} They "
+                "are kept for the next live demo, so that you pay only once.",
+            ),
+            Fact(
+                "Needs more",
+                "A workspace: create a Slack app from the output of prdigest manifest, then start prdigest run.",
+            ),
+        ),
+        tries=(
+            Suggestion("/prrisks 2d"),
+            Suggestion("/prdigest today"),
+            Suggestion("@prdigest what may break our callers?"),
+            Suggestion("/prdigest schedule"),
+            Suggestion("which of these need action from us?", in_thread=True),
+            Suggestion("what was reverted?", in_thread=True),
+        ),
+    )
+
+
+# --- the stage
+
+CHANNEL, YOU = "C0DIGEST", "U0YOU"
+# the hour of the sample's digest, and how old it is when the demo starts
+_DIGEST_HOUR = 9
+_DIGEST_AGE = timedelta(seconds=5)
+_TEXT_DEMO_ADVICE = "see the sample day here with prdigest demo --text"
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """The parts in which demos differ.
+
+    ``build_settings`` takes those that connect the bot to the local Slack. The store is kept in ``state``; None is
+    for one that is removed. ``prepare_bot`` is called before the bot starts. ``sources`` is None for the real
+    services.
+    """
+
+    build_settings: Callable[[Mapping[str, Any]], Settings]
+    state: Path | None
+    prepare_bot: Callable[[App], None]
+    sources: Sources | None
+    channel: str
+    zone: ZoneInfo
+    now: Callable[[], datetime]
+    about: About
+
+
+class _FixedSettings(Settings):
+    """Settings that ignore the environment, so that the demo is the same everywhere."""
+
+    reads_environment = False
+
+
+def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_profile: bool = False) -> Stage:
+    """Build the stage of the sample day on the next morning. ``clock`` returns seconds that only go up.
+
+    ``with_profile`` adds the sample team: its channel's digest begins with what touches its code.
+    """
+    sample, began = SampleSources(time.sleep), clock()
+    due = sample.day.end.astimezone(sample.day.zone).replace(hour=_DIGEST_HOUR)
+
+    def make_settings(local: Mapping[str, Any]) -> Settings:
+        # the team's digest is a subscription, which has a profile; that of the settings has none
+        return _FixedSettings(
+            **{**local, **({"prdigest_channel": None} if with_profile else {})},
+            prdigest_mirror=Path("off"),
+            prdigest_repo=sample.repository,
+            prdigest_name=sample.name,
+            prdigest_timezone=sample.day.zone,
+            prdigest_post_at=due.time(),
+        )
+
+    return Stage(
+        build_settings=make_settings,
+        state=None,
+        prepare_bot=partial(plant_team, sample, due, YOU, CHANNEL)
+        if with_profile
+        else partial(plant_contracts, sample),
+        sources=sample,
+        channel=f"{sample.repository.name}-digest",
+        zone=sample.day.zone,
+        now=lambda: due + _DIGEST_AGE + timedelta(seconds=clock() - began),
+        about=TEAM_ABOUT if with_profile else SAMPLE_ABOUT,
+    )
+
+
+def build_live_stage(settings: Settings, repository: Repository, now: Callable[[], datetime]) -> Stage:
+    """Build the stage of a repository as it is now, with the real services: yesterday's digest comes at once.
+
+    Without a model's key, it has facts only. Raises ConfigurationError if GitHub's token is missing.
+    """
+    provider = choose_provider(settings)
+    has_model = get_model_access(settings, provider) is not None
+    create_github_auth(settings)
+    zone = settings.prdigest_timezone
+
+    def make_settings(local: Mapping[str, Any]) -> Settings:
+        minute = now().astimezone(zone).time().replace(second=0, microsecond=0)
+        values = {
+            **local,
+            **dict.fromkeys(("slack_app_token", "redis_url", "prdigest_admin_channel")),
+            **{f"prdigest_allowed_{kind}": frozenset() for kind in ("workspaces", "channels", "users")},
+            "prdigest_store_prefix": "",
+            "prdigest_repo": repository,
+            "prdigest_repos": (),
+            "prdigest_post_at": minute,
+            # the name in the settings is that of their own repository
+            "prdigest_name": settings.prdigest_name if repository == settings.prdigest_repo else None,
+        }
+        return settings.model_copy(update=values)
+
+    def reset_bot(app: App) -> None:
+        import_features()
+        reset_store(app.store)
+
+    return Stage(
+        build_settings=make_settings,
+        state=settings.prdigest_state_dir / "demo",
+        prepare_bot=reset_bot,
+        sources=None,
+        channel=f"{repository.name}-digest",
+        zone=zone,
+        now=now,
+        about=build_live_about(repository, provider, has_model=has_model),
+    )
+
+
+def build_local_settings(url: str, bot_token: str, signing_secret: str, state: Path) -> dict[str, Any]:
+    return {
+        "slack_api_url": url,
+        "slack_bot_token": SecretStr(bot_token),
+        "slack_signing_secret": SecretStr(signing_secret),
+        "port": 0,
+        "prdigest_state_dir": state,
+        "prdigest_channel": CHANNEL,
+        # there is one person only, who may try everything in a minute
+        "prdigest_user_limit": 1_000,
+    }
+
+
+@contextmanager
+def open_state(kept: Path | None = None, has_store: Callable[[], bool] = is_platform_supported) -> Iterator[Path]:
+    """Yield the folder of the store: ``kept``, for one demo at a time, or one that is removed afterwards.
+
+    Raises ConfigurationError if another demo uses it, StoreUnavailable if it can't be used.
+    """
+    if not has_store():
+        raise StoreUnavailable(f"The demo's store is not available for this platform: {_TEXT_DEMO_ADVICE}.")
+    if kept:
+        with claim_state(kept) as is_ours:
+            if not is_ours:
+                raise ConfigurationError("Another live demo is running: stop it with Ctrl-C first.")
+            yield kept
+        return
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="prdigest-demo-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise ConfigurationError(
+            f"No temporary folder can be created ({error.strerror}): set TMPDIR to a folder that you own."
+        ) from error
+    with temporary as folder:
+        try:
+            yield Path(folder)
+        except StoreUnavailable as error:
+            # the store's own sentence names a log that is removed with the folder, and a setting that is not read
+            raise StoreUnavailable(f"The demo's store does not start here: {_TEXT_DEMO_ADVICE}.") from error
+
+
+# --- the run
 
 # Slack's own limit of posts to a channel
 _POSTS_PER_SECOND = 1.0

@@ -15,24 +15,35 @@ from packaging.utils import canonicalize_name
 
 from bot.app import App
 from bot.connections.sources import LiveSources, build_package_index, list_repositories, load_path_settings
-from bot.doctor.processes import CLOCK, JOBS, RUNS, SCHEDULE, WORKER, check_clock_skew, check_processes, check_runs
-from bot.doctor.settings import (
+from bot.doctor.checks import (
+    CLOCK,
+    JOBS,
+    OWNER,
     PATHS,
+    RUNS,
+    SCHEDULE,
     SETTINGS,
+    STORE,
+    WORKER,
     check_agents,
+    check_clock_skew,
     check_monitoring,
+    check_owner,
     check_paths,
+    check_previews,
+    check_processes,
+    check_runs,
     check_settings,
+    check_store,
     find_faults,
     read_snapshot,
 )
-from bot.doctor.store import OWNER, STORE, check_owner, check_previews, check_store
 from bot.errors import ConfigurationError, ModelRequestRejected, PackageUnavailable, PrdigestError
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.mcp import has_sdk
 from bot.platform.finding import Finding
-from bot.platform.git.check import check_mirror
+from bot.platform.git.folder import check_mirror
 from bot.platform.github.check import check_github
 from bot.platform.models import ModelAccess, ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bot.app import App
 from bot.errors import SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.service import MEMORIES
-from bot.features.questions.votes import list_channels_of_votes
+from bot.features.questions.view import list_channels_of_votes
 from bot.platform.store.erasure import ErasureCount, StoreEraser
 from bot.platform.store.forgotten_ids import ForgottenIds
 from bot.platform.store.keys import build_thread_name

@@ -10,10 +10,9 @@ from datetime import datetime, timedelta
 
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable, UsageError
-from bot.features.subscriptions.permissions import filter_visible
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, SubscriptionCommand
 from bot.features.subscriptions.service import answer_command, get_next_due
-from bot.features.subscriptions.tables import RUN_LOG, list_subscriptions
+from bot.features.subscriptions.tables import RUN_LOG, filter_visible, list_subscriptions
 from bot.features.subscriptions.view import DueSubscription, make_new_row, render_rows
 from bot.platform.finding import CheckStatus
 from bot.platform.jobs import job

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from bot.app import App
 from bot.connections.sources import list_repositories
 from bot.errors import ConfigurationError, GitHubUnavailable, RepositoryNotFound
-from bot.features.digest.tables import POSTED_DIGESTS
+from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.platform.store.keys import MERGE_HISTORY, parse_digest_key
 from bot.platform.store.tables import Map

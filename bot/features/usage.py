@@ -23,7 +23,9 @@ from bot.platform.costs import Budget, CallKind, CallOrigin, WorkKind
 from bot.platform.jobs import job
 from bot.platform.slack.answers import Share, build_answer
 from bot.platform.slack.blocks import (
+    SHARE_DIGEST,
     Element,
+    Post,
     escape_mrkdwn,
     make_block,
     make_bullets,
@@ -32,8 +34,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.buttons import SHARE_DIGEST
-from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.spending import COST_LEDGER, MICRODOLLARS
 from bot.text import format_count

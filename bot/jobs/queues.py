@@ -5,33 +5,57 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from threading import get_ident
-from typing import Any
+from typing import Any, cast
 
 from dramatiq import Actor, Broker, BrokerError, Message, MessageProxy, Worker
 from dramatiq.common import current_millis
 from dramatiq.middleware import Middleware
 from opentelemetry import trace
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.app import App
 from bot.errors import StoreUnavailable, UsageError
-from bot.jobs import asker_jobs, lost_jobs  # noqa: F401 (they declare their jobs)
+from bot.features.questions.service import abandon_question, answer_questions
+from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
 from bot.platform import deadlines
 from bot.platform.correlation import get_request_id, identify_request
 from bot.platform.costs import bill_to, name_payer
 from bot.platform.deadlines import ShutdownSignal
-from bot.platform.dramatiq.broker import make_broker
-from bot.platform.dramatiq.retries import JobInterruption, JobPostponement, wrap_job
-from bot.platform.jobs import JOBS, Job, QueueName, read_asker
+from bot.platform.dramatiq.broker import (
+    JobInterruption,
+    JobPostponement,
+    LossReason,
+    LostJob,
+    make_broker,
+    wrap_job,
+)
+from bot.platform.jobs import JOBS, MINUTE, Job, JobQueue, JobRetries, QueueName, job, read_asker
 from bot.platform.metrics import Instruments
-from bot.platform.store.errors import translate_redis_errors
-from bot.platform.store.keyspace import Keyspace
+from bot.platform.slack.answers import Answer
+from bot.platform.slack.blocks import Post
+from bot.platform.slack.directory import WELCOMES, Welcome
+from bot.platform.slack.notices import (
+    GAVE_UP,
+    SET_ASIDE,
+    Greeting,
+    HelpExample,
+    render_ask_window,
+    render_greeting,
+    render_notice,
+)
+from bot.platform.slack.replies import ModalPresenter, find_permalink
+from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.store.codecs import load_or_none
+from bot.platform.store.connection import UNPREFIXED, Keyspace, translate_redis_errors
+from bot.platform.store.keys import DEAD_JOBS
 from bot.usage import BudgetRefusal
 
 log = logging.getLogger(__name__)
@@ -85,7 +109,7 @@ class DramatiqJobQueue:
         self._app = app
         self._shutdown = shutdown or ShutdownSignal()
         self._times = times
-        report = partial(lost_jobs.enqueue_loss_report, self)
+        report = partial(enqueue_loss_report, self)
         self._brokers = {
             lane: make_broker(store, report, keyspace, JobObserver(instruments)) for lane in QueueName
         }
@@ -253,3 +277,116 @@ def name_request(message: Message[Any] | MessageProxy) -> str:
         return named
     asker = read_asker(message.args)
     return asker.reference if asker else str(message.message_id)[:_ID_LENGTH]
+
+
+# --- jobs of askers
+
+
+@job("tell")
+def send_private_notice(app: App, asker: SlackRequest, sentence: str) -> None:
+    app.replies.tell_asker(asker, sentence)
+
+
+@job("say")
+def post_public_notice(app: App, asker: SlackRequest, sentence: str) -> None:
+    answer = Answer.for_asker(render_notice(sentence))
+    app.replies.give_answer(asker, "say", Audience.CHANNEL, lambda: answer)
+
+
+@job("greet")
+def send_greeting(app: App, asker: SlackRequest, why: Greeting, examples: tuple[HelpExample, ...]) -> None:
+    """Send a greeting with help. A user of the direct messages gets it once, also without a message."""
+    answer = Answer.for_asker(render_greeting(why, app.repositories.default, examples))
+    if asker.message or not asker.is_direct:
+        app.replies.give_answer(asker, "greeting", Audience.HERE, lambda: answer)
+    else:
+        app.replies.give_answer(asker, "greeting", Audience.CHANNEL, lambda: answer)
+        app.tables.put(WELCOMES, Welcome(app.now()), asker.user)
+
+
+@job("help")
+def send_help(app: App, asker: SlackRequest, text: str) -> None:
+    block = {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    answer = Answer.for_asker(Post(text, (block,)))
+    app.replies.give_answer(asker, "help", Audience.HERE, lambda: answer)
+
+
+@job("ask_hint")
+def explain_asking(app: App, asker: SlackRequest) -> None:
+    """Show the asker how to ask about the message whose button they pressed, with its address if Slack gives it.
+
+    A window is seen wherever the message is: a hint would stand at the end of the channel, or in a closed thread.
+    """
+    window = render_ask_window(find_permalink(app.messenger, asker.channel, asker.message))
+    ModalPresenter(app.views, app.replies).open_modal(asker, asker.trigger, window)
+
+
+# --- lost jobs
+
+# as long as Dramatiq keeps their messages; for who reads what the doctor lists
+_MAX_JOBS = 50
+_JOB_ADAPTER = TypeAdapter(LostJob)
+
+# clauses about a job, for operators, and what its asker reads
+_REASONS = {
+    LossReason.FAILED: "the last try failed; the worker's log says why",
+    LossReason.ENDLESS: "it crashed three times and is not run again; prdigest doctor lists it for a week",
+}
+_SENTENCES = {LossReason.FAILED: GAVE_UP, LossReason.ENDLESS: SET_ASIDE}
+
+
+# Slack may be away for hours, and nothing else says to the asker that nothing comes: ten to twenty hours in all,
+# less than the day for which it is known what was answered
+@job("end", retries=JobRetries(70, longest_pause=20 * MINUTE))
+def announce_loss(app: App, lost: LostJob, asker: SlackRequest | None = None, place: str = "") -> None:
+    """Tell the asker, once, that a job was given up, or who asked first in the thread, and then operators."""
+    sentence, reason = _SENTENCES[lost.loss], _REASONS[lost.loss]
+    if place:
+        question = abandon_question(app, place, sentence)
+        asker = question.visit if question else None
+    elif asker:
+        app.replies.end_job(asker, lost.id, f"{sentence} [{asker.reference}]")
+    if asker:
+        lost = replace(lost, user=asker.user, channel=asker.channel, reference=asker.reference)
+    log.error("%s is given up: %s", lost.title, reason)
+    if lost.loss is LossReason.ENDLESS:
+        LostJobs(app.store, app.keyspace).add(lost)
+    report_incident(
+        app, Incident(f"job:{lost.id}", IncidentKind.LOST, lost.title, reason, lost.at, None, lost.channel)
+    )
+    if place:
+        answer_questions.send_to(app.jobs, place)
+
+
+def enqueue_loss_report(jobs: JobQueue, message: MessageProxy, loss: LossReason) -> None:
+    """Enqueue the report that a job was given up. Slack may not accept it at this moment."""
+    if message.actor_name == announce_loss.name:
+        lost = announce_loss.read_argument(message.args, "lost")
+        log.error("nobody could be told that a job was given up: %s", lost.name if lost else "")
+        return
+    lost = LostJob(message.message_id, message.actor_name, loss, datetime.now(UTC))
+    is_talk = message.actor_name == answer_questions.name
+    place = answer_questions.read_argument(message.args, "place") if is_talk else None
+    announce_loss.send_to(jobs, lost, read_asker(message.args), place or "")
+
+
+class LostJobs:
+    """Jobs that were given up: the last 50, for a week, as a sorted set by time."""
+
+    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
+        self._client = client
+        self._key = keys.add_prefix(DEAD_JOBS.build_key())
+
+    def add(self, job: LostJob) -> None:
+        """Keep a job. Adding the same job again changes nothing."""
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.zadd(self._key, {_JOB_ADAPTER.dump_json(job).decode(): job.at.timestamp()})
+            pipeline.zremrangebyrank(self._key, 0, -_MAX_JOBS - 1)
+            pipeline.expire(self._key, DEAD_JOBS.lifetime)
+            pipeline.execute()
+
+    def list_recent(self, now: datetime) -> Sequence[LostJob]:
+        with translate_redis_errors():
+            lines = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
+        jobs = (load_or_none(_JOB_ADAPTER, line.decode(errors="replace")) for line in lines)
+        return tuple(job for job in jobs if job and job.at > now - DEAD_JOBS.lifetime)

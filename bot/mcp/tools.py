@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import timedelta
-from typing import Annotated
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, timedelta
+from functools import partial
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from bot.dates import Span
-from bot.errors import UsageError
+from bot.errors import TimeLimitExceeded, UsageError
 from bot.features.digest.service import render_kept_report
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.timeline import MergeList
 from bot.features.merges.view import format_end
+from bot.features.profiles.scanning import find_pin
+from bot.features.questions import tools as answers
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.tools import SHARED_TOOLS
+from bot.features.questions.tools import SHARED_TOOLS, ProfileArguments, WordList
 from bot.features.summaries.service import get_cached_entry
-from bot.mcp import clone_tools, touch_tools
+from bot.features.touches import service as touching
+from bot.features.touches.contracts import build_contract_list, list_own_merges, read_contracts
+from bot.features.touches.requests import BrokeRequest, ContractRequest, UpgradeRequest
+from bot.features.touches.terminal import format_suspects
+from bot.features.touches.upgrade_view import render_upgrade
 from bot.mcp.declaration import (
     Days,
     FilePath,
@@ -26,21 +36,382 @@ from bot.mcp.declaration import (
     LastLine,
     Line,
     NumberInPlaceOfDays,
+    ProfileName,
     RepositoryName,
     Title,
     agent_tool,
     share_tool,
 )
+from bot.platform import deadlines
+from bot.platform.git.reading import open_clone_trees
 from bot.platform.models.tools import ToolName
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
+from bot.platform.pulls.paths import Filters
 from bot.platform.source.reading import select_lines
 from bot.text import format_count
-from impact.contract.models import name_merge
+from impact.clones.kept_readings import find_kept_readings
+from impact.clones.tree_scan import DownstreamTree, explain_uses, select_uses
+from impact.clones.upstream_reader import JudgedRange, UpstreamReader
+from impact.contract.models import ChangeKind, MergeContract, cover_contracts, name_merge
 from impact.coverage import CoveredList
+from impact.documents import (
+    ChangeRow,
+    CommitRow,
+    GuideRow,
+    MigrationRow,
+    UseRow,
+    list_commit_rows,
+    list_guide_rows,
+    list_use_rows,
+)
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import WATCH_WINDOW
+from impact.profile.models import UseKind
 from impact.repository import Repository
-from impact.text.strings import truncate_text
+from impact.text.strings import quote_input, truncate_text
+from impact.touches.models import JudgedCommit
+
+# --- what merges change for others
+
+# touches of a merge, and uses of each
+_MAX_MIGRATIONS, _MAX_SHOWN = 3, 10
+# a traceback is pasted as it is
+_MAX_TRACEBACK, _MAX_ERROR_INPUT = 100_000, 110_000
+
+
+# --- what merges change for others
+
+
+class ContractItem(ChangeRow):
+    """The change with its merge, and how upstream changed its own callers."""
+
+    number: int
+    title: Title
+    commit: str
+    migrations: list[MigrationRow]
+
+
+@agent_tool(
+    "contract_changes",
+    "List what merges change for others",
+    "What merges change for those who build on the repository: functions, classes, flags, environment "
+    "variables, endpoints and the like that were removed, moved, renamed or got another signature or default. "
+    "Each has the line before and after, and how upstream changed its own callers. Of one pull request or of "
+    "days.",
+    item=ContractItem,
+)
+def list_contract_changes(
+    session: ReadingSession,
+    number: NumberInPlaceOfDays = 0,
+    days: Days = "",
+    repository: RepositoryName = "",
+    paths: Annotated[WordList, Field(description="globs of changed files, as in .gitignore")] = (),
+    name: Annotated[str, Field(max_length=200, description="a part of the changed name")] = "",
+) -> ItemList:
+    asked, filters = session.parse_repository(repository), Filters(paths=paths)
+    if number:
+        pull = session.get_entry(asked, number).pull
+        if not pull.is_merged:
+            raise UsageError(f"#{pull.number} was not merged: read its diff.")
+        read = read_contracts(session.app, [pull] if filters.is_match(pull) else [])
+        contracts, about, notes = CoveredList(read, cover_contracts(read)), f"#{pull.number} of {asked}", ""
+    else:
+        request = ContractRequest(asked, session.parse_days(days), filters)
+        listed = build_contract_list(session.app, request)
+        contracts = listed.contracts
+        about = f"{format_count(listed.merged, 'merge')} of {asked}, {request.span}"
+        notes = "".join(f"; {note}" for note in listed.notes)
+    items = contracts.derive_each("merges", lambda each: name_merge(each.number), partial(_list_items, name=name))
+    return ItemList(f"contract changes of {about}{notes}", items)
+
+
+def _list_items(contract: MergeContract, name: str) -> Iterator[ContractItem]:
+    """Yield the changes whose names hold a text, without those that are the same from outside."""
+    yield from (
+        ContractItem(
+            **dict(ChangeRow.model_validate(change)),
+            number=contract.number,
+            title=contract.title,
+            commit=contract.commit,
+            migrations=[
+                *map(MigrationRow.model_validate, contract.migrations.get(change.name, ())[:_MAX_MIGRATIONS])
+            ],
+        )
+        for change in contract.changes
+        if change.kind is not ChangeKind.BEHAVIOUR and name.strip().casefold() in change.name.casefold()
+    )
+
+
+@agent_tool(
+    "suspects",
+    "Find the merge behind an error",
+    "Which merges explain an error, the likeliest first, each with the changed line that it rests on. Code "
+    "compares the names in the error with what merges changed.",
+    most_input=_MAX_ERROR_INPUT,
+)
+def find_suspects(
+    session: ReadingSession,
+    traceback: Annotated[
+        str, Field(min_length=1, max_length=_MAX_TRACEBACK, description="the whole traceback, or its last line")
+    ],
+    since: Annotated[
+        str,
+        Field(
+            pattern=r"^(?:[0-9a-f]{7,40}|\d{4}-\d\d-\d\d|\d{1,3}[dw])$",
+            description="last commit or day that worked",
+        ),
+    ],
+    repository: RepositoryName = "",
+) -> str:
+    request = BrokeRequest.build(session.parse_repository(repository), traceback, since, session.today)
+    return format_suspects(touching.find_suspects(session.app, request))
+
+
+# --- the profiles that the operator shows
+
+
+@agent_tool(
+    "touches",
+    "List what touches a team's code",
+    "What the merges of some days do to a team's own code: each merge that breaks, may break or touches it. "
+    "Each has the changed name, the reason, what to do, and the team's files and lines that use it.",
+    item=CommitRow,
+    needs="profiles",
+)
+def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName = "") -> ItemList:
+    """List what touches a team's code, the strongest first. It does not count as shown to the team."""
+    app = session.app
+    entry, span = touching.find_entry(app, profile), session.parse_days(days)
+    merged = list_own_merges(app, entry.upstream, span)
+    report, contracts = touching.judge_merges(app, entry.name, merged.pulls, merged.coverage)
+    about = (
+        f"what touches the profile {entry.name} among {format_count(report.merges, 'merge')} of {entry.upstream}, "
+        f"{span}, judged by code against {format_count(report.uses, 'use')}; {report.judges}"
+    )
+    by_commit = {each.commit: each for each in contracts}
+
+    hits = report.touching.derive(lambda merges: (JudgedCommit(each, by_commit[each.commit]) for each in merges))
+    items = list_commit_rows(hits, {}, _MAX_SHOWN)
+    return ItemList(f"{about}{''.join(f'; {note}' for note in merged.notes)}", items)
+
+
+@agent_tool(
+    "pending",
+    "List what waits since a team's pin",
+    "What touches a team's own code since the commit that its tree pins, and was neither closed nor reverted: "
+    "each such merge as the tool touches gives it.",
+    item=CommitRow,
+    needs="profiles",
+)
+def list_pending(session: ReadingSession, profile: ProfileName = "") -> ItemList:
+    app = session.app
+    entry = touching.find_entry(app, profile)
+    scanned = app.profiles.require_scanned(entry)
+    if entry.pin is None:
+        raise UsageError(f"The tree of {entry.name} pins no merge of {entry.upstream} that is known.")
+    pending, report, _, contracts = touching.judge_pending(app, entry, scanned, entry.pin)
+    by_commit = {each.commit: each for each in contracts}
+    hits = report.touching.derive(lambda merges: (JudgedCommit(each, by_commit[each.commit]) for each in merges))
+    about = (
+        f"what waits for the profile {entry.name} among {format_count(pending.merges, 'merge')} of "
+        f"{entry.upstream} since its pin {pending.pin} ({format_count(pending.days, 'day')} ago); {report.judges}"
+    )
+    return ItemList(about, list_commit_rows(hits, {}, _MAX_SHOWN))
+
+
+@agent_tool(
+    ToolName.FIND_PROFILE_USES,
+    "Find a name in a team's code",
+    "Where a team's own code uses something of the repository: the lines that use a name, or those of a file "
+    "of theirs, with their place.",
+    needs="profiles",
+)
+def find_profile_uses(
+    session: ReadingSession,
+    name: Annotated[str, ProfileArguments.model_fields["name"]],
+    profile: ProfileName = "",
+) -> str:
+    profiles = session.app.profiles
+    scanned = profiles.require_scanned(touching.find_entry(session.app, profile))
+    return answers.search_profile(session, scanned, ProfileArguments(name=name))
+
+
+@agent_tool(
+    "upgrade_plan",
+    "Plan the way to a later commit",
+    "What a team has to do to move from a commit to the newest one, by its own files. A long way takes "
+    "several calls: what was read is kept.",
+    needs="profiles",
+)
+def plan_way(
+    session: ReadingSession,
+    start: Annotated[
+        str, Field(max_length=100, description="commit or tag; default: what the team's tree pins")
+    ] = "",
+    profile: ProfileName = "",
+) -> str:
+    app = session.app
+    entry = touching.find_entry(app, profile)
+    commit = UpgradeRequest.parse(start).start
+    pin, merge = find_pin(app, entry.upstream, commit, app.profiles.require_scanned(entry))
+    plan = touching.plan_upgrade(app, merge, entry)
+    return render_upgrade(plan, f"{app.repositories.web}/{entry.upstream}", pin)
+
+
+# --- local clones
+
+MAX_COMMITS = 500
+# hashes of 40 characters, each with quotes and a comma
+_MAX_INPUT = 25_000
+# touches of a commit, and uses of each
+_MAX_SHOWN_USES = 10
+# seconds of a call that are left for what has no progress: to judge, and to say why lines stand there
+_RESERVED = 10.0
+# a reading takes all cores, so that two at a time would both take longer than a call may
+_ONE_AT_A_TIME = threading.Lock()
+
+Commit: TypeAlias = Annotated[str, Field(pattern=r"^[0-9a-f]{7,40}$", description="hash, 7 to 40 digits")]
+At: TypeAlias = Annotated[
+    str, Field(pattern=r"^(?:[0-9a-f]{7,40})?$", description="commit of your clone; default: its newest one")
+]
+Base: TypeAlias = Annotated[
+    str,
+    Field(
+        pattern=r"^(?:[0-9a-f]{7,40})?$",
+        description="commit of upstream that your code stands on; default: the one before, or what it pins",
+    ),
+]
+Clone: TypeAlias = Annotated[str, Field(max_length=100, description="name of a clone; default: the operator's")]
+Kind: TypeAlias = Literal[tuple(kind.name.lower() for kind in UseKind)]  # type: ignore[valid-type]
+
+
+@contextmanager
+def _open_clones(
+    session: ReadingSession, upstream: str, downstream: str, at: str
+) -> Iterator[tuple[UpstreamReader, DownstreamTree]]:
+    """Yield a reader of the one clone and the tree of the other. Raises UsageError, TimeLimitExceeded."""
+    folders = {folder.name.removesuffix(".git"): folder for folder in session.app.settings.prdigest_mcp_clones}
+    first, *others = folders
+    ours = downstream or (others[0] if len(others) == 1 else "")
+    for name in (upstream or first, ours):
+        if name not in folders:
+            raise UsageError(f"{quote_input(name)} is no clone that I may read: use {', '.join(folders)}.")
+    if not _ONE_AT_A_TIME.acquire(timeout=min(deadlines.get_seconds_left(), threading.TIMEOUT_MAX)):
+        raise TimeLimitExceeded("Another call reads the clones: try again in a minute.")
+    kept = find_kept_readings(os.environ)
+
+    def check_time(done: int, total: int) -> None:
+        deadlines.get_limit().ending.raise_if_triggered()
+        if deadlines.get_seconds_left() < _RESERVED and done < total:
+            again = (
+                "and keep them: ask again, and I go on from there" if kept else "and no more: name fewer commits"
+            )
+            raise TimeLimitExceeded(f"I have read {done:,} of {total:,} files or commits, {again}.")
+
+    try:
+        with ExitStack() as stack:
+            trees = [stack.enter_context(open_clone_trees(folders[name])) for name in (upstream or first, ours)]
+            now = session.app.now().astimezone(UTC)
+            reader = UpstreamReader(trees[0], None, check_time, kept)
+            yield reader, DownstreamTree(trees[1], ours, now, at)
+    finally:
+        _ONE_AT_A_TIME.release()
+
+
+def _judge(reader: UpstreamReader, tree: DownstreamTree, names: Sequence[str], base: str) -> JudgedRange:
+    line, until = reader.select_commits(names, MAX_COMMITS), deadlines.get_limit().end - _RESERVED
+    return reader.judge(line, partial(reader.scan, tree), base, tree.trees, until)
+
+
+@agent_tool(
+    "judge_commits",
+    "Judge commits by a team's code",
+    "What commits of upstream do to the team's code at one of its commits, by local clones. Each has a row, and "
+    "the level of those that do nothing is no. A level of null says that not all of a commit could be read. "
+    "Pass either hashes or a range.",
+    item=CommitRow,
+    needs="clones",
+    most_input=_MAX_INPUT,
+)
+def judge_commits(
+    session: ReadingSession,
+    commits: Annotated[Sequence[Commit], Field(max_length=MAX_COMMITS)] = (),
+    range: Annotated[  # noqa: A002 (as clients read it)
+        str,
+        Field(
+            pattern=r"^(?:[\w./+-]{1,100}\.\.[\w/+-][\w./+-]{0,99})?$", description="BASE..TARGET, without BASE"
+        ),
+    ] = "",
+    at: At = "",
+    base: Base = "",
+    downstream: Clone = "",
+    upstream: Clone = "",
+) -> ItemList:
+    if bool(commits) == bool(range):
+        raise UsageError("Pass either commits or a range, such as 97f2f160fd..c9461e05a4.")
+    with _open_clones(session, upstream, downstream, at) as (reader, tree):
+        judged = _judge(reader, tree, commits or (range,), base)
+        reasons = explain_uses(tree.trees, judged.profile.commit, judged.uses)
+    profile = judged.profile
+    rows = list_commit_rows(judged.commits, reasons, _MAX_SHOWN_USES)
+    return ItemList(
+        f"what commits of upstream after {judged.base[:10]} do to {profile.name} at {profile.commit[:10]}, judged "
+        f"by code against {format_count(len(profile.uses), 'use')}. {judged.judges}",
+        rows,
+    )
+
+
+@agent_tool(
+    "commit_guide",
+    "Say what adapting to a commit takes",
+    "What adapting the team's code to one commit of upstream takes: what changed, the lines of the team and why "
+    "they stand there. Also how upstream changed its own callers, what its description says on that, and tests "
+    "on both sides.",
+    item=GuideRow,
+    needs="clones",
+)
+def guide_commit(
+    session: ReadingSession,
+    *,
+    commit: Commit,
+    at: At = "",
+    base: Base = "",
+    downstream: Clone = "",
+    upstream: Clone = "",
+) -> ItemList:
+    with _open_clones(session, upstream, downstream, at) as (reader, tree):
+        judged = _judge(reader, tree, (commit,), base)
+        reasons = explain_uses(tree.trees, judged.profile.commit, judged.uses)
+    guides = list_guide_rows(judged.commits, judged.profile, judged.messages, reasons)
+    return ItemList(f"how to adapt {judged.profile.name} to {commit[:10]}. {judged.judges}", guides)
+
+
+@agent_tool(
+    "uses_by_kind",
+    "List the uses of upstream by kind",
+    "The lines of the team's code that use upstream, such as all that override or replace something of it. Each "
+    "has why it stands there if a comment or docstring says so.",
+    item=UseRow,
+    needs="clones",
+)
+def list_uses(
+    session: ReadingSession,
+    kinds: Annotated[Sequence[Kind], Field(max_length=len(UseKind), description="default: all")] = (),
+    name: Annotated[str, Field(max_length=300, description="a name of upstream, or a path of the team's")] = "",
+    at: At = "",
+    base: Base = "",
+    downstream: Clone = "",
+    upstream: Clone = "",
+) -> ItemList:
+    with _open_clones(session, upstream, downstream, at) as (reader, tree):
+        profile = reader.scan(tree, reader.find_base(base))
+        uses = select_uses(profile, [UseKind[kind.upper()] for kind in kinds], name)
+        reasons = explain_uses(tree.trees, profile.commit, uses.ignore_coverage())
+    about = f"the uses of upstream in {profile.name} at {profile.commit[:10]}"
+    return ItemList(about, list_use_rows(uses, reasons))
+
+
+# --- the tools in their order
 
 _MAX_LINE_LENGTH = 2_000
 
@@ -227,13 +598,13 @@ TOOLS = (
     read_reports,
     list_outcomes,
     list_findings,
-    touch_tools.list_contract_changes,
-    touch_tools.find_suspects,
-    touch_tools.list_touches,
-    touch_tools.list_pending,
-    touch_tools.find_profile_uses,
-    touch_tools.plan_way,
-    clone_tools.judge_commits,
-    clone_tools.guide_commit,
-    clone_tools.list_uses,
+    list_contract_changes,
+    find_suspects,
+    list_touches,
+    list_pending,
+    find_profile_uses,
+    plan_way,
+    judge_commits,
+    guide_commit,
+    list_uses,
 )

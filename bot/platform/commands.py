@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 from bot.dates import TodayProvider
 from bot.errors import UsageError
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import Reference, parse_reference
+from bot.platform.pulls.paths import Filters
 from impact.repository import GITHUB_WEB, Repository
 
 PRIVATE_WORD = "private"

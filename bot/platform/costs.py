@@ -28,9 +28,8 @@ from bot.platform import deadlines
 from bot.platform.metrics import Instruments
 from bot.platform.models import Chat, ChatEvent, ChatModel, Completion, Model, Prompt, TurnUsage
 from bot.platform.slack.requests import SlackRequest
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import UNPREFIXED, Keyspace, translate_redis_errors
 from bot.platform.store.keys import REQUEST_RATE, build_calls_rate, build_person_name
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.spending import NOTHING, BudgetHold, SpendingStore, to_microdollars
 from bot.usage import NO_USAGE, BudgetRefusal, CallPurpose, PriceList, Usage
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from contextvars import Context, copy_context
+from contextlib import contextmanager
+from contextvars import Context, ContextVar, copy_context
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
@@ -120,3 +123,50 @@ def _compute_timeout() -> float | None:
     """Return the seconds to wait for a result, None without a deadline."""
     left = deadlines.get_seconds_left()
     return None if left == float("inf") else left + _GRACE_SECONDS
+
+
+# --- how far work is
+
+
+@dataclass(slots=True)
+class WorkProgress:
+    """How many of all parts are done, each a ``unit``; ``total`` is 0 as long as nobody knows.
+
+    What was done ``at_first`` says nothing of the time that one part takes.
+    """
+
+    done: int = 0
+    total: int = 0
+    unit: str = ""
+    at_first: int = 0
+    began: float = 0.0
+
+    def note(self, done: int, total: int, unit: str) -> None:
+        """Note how far it is; another unit or total is other work."""
+        if (total, unit) != (self.total, self.unit):
+            self.at_first, self.began = done, time.monotonic()
+        self.done, self.total, self.unit = done, total, unit
+
+    def estimate_seconds(self) -> float | None:
+        """Return how long the rest takes if it goes on like this; None if nothing says so yet."""
+        passed = self.done - self.at_first
+        return (time.monotonic() - self.began) / passed * (self.total - self.done) if passed > 0 else None
+
+
+_CURRENT: ContextVar[WorkProgress | None] = ContextVar("work_progress", default=None)
+
+
+@contextmanager
+def follow_progress() -> Iterator[WorkProgress]:
+    progress = WorkProgress()
+    token = _CURRENT.set(progress)
+    try:
+        yield progress
+    finally:
+        _CURRENT.reset(token)
+
+
+def note_progress(done: int, total: int, unit: str = "merge") -> None:
+    """Report how many of all parts are done. Without anybody who follows, this does nothing."""
+    if progress := _CURRENT.get():
+        progress.note(done, total, unit)

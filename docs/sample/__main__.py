@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from bot.demo.sample.day import CONTRACTS_FILE, load_sample_day
 from bot.demo.sample.team import PROFILE_FILE, PROFILE_NAME
+from bot.demo.stand_in import CONTRACTS_FILE, load_sample_day
 from bot.features.touches.contracts import CONTRACTS
 from bot.platform.git.reading import open_clone_trees
 from impact.clones.clone_contracts import ContractExtractor

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bot.errors import SourceUnavailable
 from bot.platform.cleaning import parse_files
-from bot.platform.git.processes import GitFailure, GitProcess, open_process
+from bot.platform.git.folder import GitFailure, GitProcess, open_process
 from bot.platform.git.reading import UNKNOWN_COMMIT, MirrorReader, build_revision
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from impact.git.commands import build_command, build_environment

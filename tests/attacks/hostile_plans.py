@@ -10,7 +10,7 @@ from bot.dates import Span
 from bot.features.digest.since import SincePage, build_stories, render_since
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.risk import Risk
-from bot.features.previews.cards import PullCard, RangeCard
+from bot.features.previews import PullCard, RangeCard
 from bot.features.touches.contracts import ContractList
 from bot.features.touches.lines import TouchVerdict
 from bot.features.touches.tasks import AgentTask, MigrationHunk
@@ -25,7 +25,7 @@ from bot.features.touches.view import (
 )
 from bot.platform.pulls.diff import DiffLine
 from bot.platform.pulls.models import PullRequest
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from impact.contract.deprecations import Deprecation, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.net_changes import MergeReference, NetChange

@@ -12,8 +12,8 @@ from slack_sdk import WebClient
 
 from bot.features.touches.tasks import render_agent_task, render_task_view
 from bot.features.touches.upgrade_view import render_upgrade
+from bot.platform.slack.blocks import Post
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.messages import Post
 from tests.attacks.hostile_plans import DOORS, URL, Words, make_plan, make_task, words
 from tests.emulators.slack.server import SlackEmulator
 from tests.platform.slack.accepted import invisible, strings

@@ -129,9 +129,9 @@ class TestCommand:
         assert f"{yesterday} in America/Los_Angeles: 1 day: 1 filled" in capsys.readouterr().out
 
     def test_each_day_is_a_line_of_the_log(self, there: World, caplog: pytest.LogCaptureFixture) -> None:
-        with caplog.at_level(logging.INFO, "bot.cli.backfill"):
+        with caplog.at_level(logging.INFO, "bot.cli.maintain"):
             run_cli(["backfill", *DAYS, "--facts"])
-        told = [record.message for record in caplog.records if record.name == "bot.cli.backfill"]
+        told = [record.message for record in caplog.records if record.name == "bot.cli.maintain"]
         assert told == [f"2026-02-{day}: 2 pull requests" for day in (28, 27, 26)]
 
     def test_a_terminal_shows_how_far_it_is(self, there: World) -> None:
@@ -369,9 +369,9 @@ class TestProcesses:
         assert "not loaded: 2026-02-27: not readable: #4" in done.stdout
         told = done.stderr.splitlines()
         assert [line.partition(" INFO ")[2] for line in told[:3]] == [
-            "bot.cli.backfill: 2026-02-28: 2 pull requests",
-            "bot.cli.backfill: 2026-02-27: not readable: #4",
-            "bot.cli.backfill: 2026-02-26: 2 pull requests",
+            "bot.cli.maintain: 2026-02-28: 2 pull requests",
+            "bot.cli.maintain: 2026-02-27: not readable: #4",
+            "bot.cli.maintain: 2026-02-26: 2 pull requests",
         ]
         assert told[3:] == ["1 day could not be loaded: run the same command again."]
 

@@ -12,8 +12,8 @@ from redis import Redis
 
 from bot.cli import cli
 from bot.cli.digests import risks_group
-from bot.features.questions.votes import VOTES, Vote
-from bot.platform.slack.buttons import FeedbackVerdict
+from bot.features.questions.view import VOTES, Vote
+from bot.platform.slack.blocks import FeedbackVerdict
 from bot.platform.store.tables import Store
 from tests.cli.conftest import Call
 from tests.emulators.claude.server import (

@@ -13,12 +13,11 @@ from redis import Redis
 from bot.app import open_app, prepare_listeners, prepare_worker
 from bot.features.questions.rules import Question
 from bot.features.questions.service import ATTENTION, QUESTIONS, Attention, enqueue_question
-from bot.features.questions.votes import iterate_votes, record_vote
+from bot.features.questions.view import iterate_votes, record_vote
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from bot.features.summaries.service import answer_summaries
-from bot.jobs.asker_jobs import post_public_notice
-from bot.jobs.queues import DramatiqJobQueue
-from bot.platform.slack.buttons import FeedbackVerdict
+from bot.jobs.queues import DramatiqJobQueue, post_public_notice
+from bot.platform.slack.blocks import FeedbackVerdict
 from bot.platform.store.connection import unpack_value
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.platform.store.keys import DurableFamily, find_family

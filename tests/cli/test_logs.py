@@ -4,7 +4,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from bot.cli.logs import JsonFormatter, TextFormatter
+from bot.cli.base import JsonFormatter, TextFormatter
 from bot.platform.correlation import get_request_id, identify_request
 from bot.platform.worker_threads import DeadlineExecutor
 

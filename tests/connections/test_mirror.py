@@ -10,8 +10,7 @@ from bot.app import open_app
 from bot.connections.sources import LiveSources, add_mirror, build_mirror
 from bot.errors import GitHubUnavailable, MirrorUnavailable
 from bot.features.digest.service import build_digest
-from bot.platform.git.check import check_mirror
-from bot.platform.git.folder import MirrorFolder, measure_size
+from bot.platform.git.folder import MirrorFolder, check_mirror, measure_size
 from bot.platform.github.client import read_git_token
 from bot.platform.models.claude import CLAUDE
 from bot.settings import load_settings

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.connections.path_settings import read_path_settings
+from bot.connections.sources import read_path_settings
 from bot.errors import ConfigurationError
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
 from impact.repository import Repository

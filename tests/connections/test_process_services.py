@@ -8,7 +8,7 @@ from redis import Redis
 from bot.app import App, open_app, prepare_clock, prepare_listeners, prepare_worker
 from bot.errors import UsageError
 from bot.features.digest.service import build_digest
-from bot.features.subscriptions.delivery import repair_digest
+from bot.features.subscriptions.schedule import repair_digest
 from bot.jobs.queues import DramatiqJobQueue
 from bot.mcp.calls import AgentTools
 from bot.settings import load_settings

@@ -19,7 +19,7 @@ from bot.platform.deadlines import ShutdownSignal
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import MirrorReader
 from bot.platform.git.tag_history import TagHistory
-from bot.platform.github.releases import GitHubTrees
+from bot.platform.github.source_files import GitHubTrees
 from bot.platform.models import ChatModel, Model, Prompt
 from bot.platform.models.claude import CLAUDE
 from bot.platform.pulls.models import PullRequest, Reference

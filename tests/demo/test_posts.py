@@ -19,7 +19,7 @@ from bot.features.risks.view import render_risk_list, render_score
 from bot.features.subscriptions.view import render_changes, render_confirmation, render_listing
 from bot.features.summaries.view import render_details, render_loading_view, render_summary
 from bot.platform.pulls.models import Reference
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from impact.coverage import CoveredList
 from tests.features.digest.hostile_days import digests
 from tests.features.risks.test_list_view import make_list, pair, risky

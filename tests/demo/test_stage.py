@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.demo.stage import open_state
+from bot.demo.run import open_state
 from bot.errors import ConfigurationError, StoreUnavailable
 
 

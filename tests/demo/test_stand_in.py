@@ -11,17 +11,15 @@ from hypothesis import given
 from redis import Redis
 
 from bot.app import open_app
-from bot.demo.answer_book import load_answers
-from bot.demo.page_text import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
-from bot.demo.sample.day import load_sample_day
+from bot.demo.run import SAMPLE_ABOUT, TEAM_ABOUT, build_live_about
 from bot.demo.sample.sources import SampleSources
-from bot.demo.stand_in import PreparedChatModel
+from bot.demo.stand_in import PreparedChatModel, load_answers, load_sample_day
 from bot.errors import DayUnavailable
 from bot.features.digest.service import build_digest
 from bot.features.glossary import explain_asked
 from bot.features.merges.risk import BASE_RATE, RiskBand
-from bot.features.questions.answers import write_answer
 from bot.features.questions.rules import AnswerEnd, Question, ThreadMemory
+from bot.features.questions.service import write_answer
 from bot.platform.models import Chat, TextPart, Turn
 from bot.platform.models.claude import CLAUDE
 from bot.platform.models.prompts import fence_text

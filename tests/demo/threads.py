@@ -6,12 +6,11 @@ from functools import cache
 
 from bot.app import App
 from bot.dates import LocalDay
-from bot.demo.sample.day import load_sample_day
 from bot.demo.sample.sources import SampleSources
-from bot.demo.stand_in import PreparedChatModel
-from bot.features.questions.answers import WrittenAnswer, build_initial_context, build_turns, talk_with_model
+from bot.demo.stand_in import PreparedChatModel, load_sample_day
 from bot.features.questions.markdown import Links
 from bot.features.questions.rules import Citation, Question, ThreadMemory, parse_subject
+from bot.features.questions.service import WrittenAnswer, build_initial_context, build_turns, talk_with_model
 from bot.features.questions.view import label_citation
 from bot.platform.commands import AllowedRepositories
 from impact.text.strings import parse_date

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.doctor.settings import check_agents, check_monitoring
+from bot.doctor.checks import check_agents, check_monitoring
 from bot.mcp import EXTRA_HINT, has_sdk
 from bot.platform.tracing import EXTRA_HINT as TRACING_HINT
 from bot.platform.tracing import has_exporter

@@ -13,8 +13,8 @@ from localslack.loopback import Response
 from redis import Redis
 
 from bot.cli.maintain import format_finding, format_findings_json
+from bot.doctor.checks import SettingsSnapshot, read_snapshot
 from bot.doctor.checkup import run_checks
-from bot.doctor.settings import SettingsSnapshot, read_snapshot
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.finding import Finding
 from bot.platform.models.registry import PROVIDERS

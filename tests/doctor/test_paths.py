@@ -1,6 +1,6 @@
 import pytest
 
-from bot.doctor.settings import check_paths, list_default_paths
+from bot.doctor.checks import check_paths, list_default_paths
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
 from impact.repository import Repository
 from tests.doctor.findings import format_findings

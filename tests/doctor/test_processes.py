@@ -8,17 +8,14 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.doctor.processes import check_clock_skew, check_processes
+from bot.doctor.checks import check_clock_skew, check_processes
 from bot.features.questions.service import answer_questions
-from bot.features.subscriptions.delivery import repair_digest
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
-from bot.jobs.asker_jobs import send_private_notice
-from bot.jobs.lost_jobs import LostJobs
-from bot.jobs.queues import DramatiqJobQueue
-from bot.platform.dramatiq.retries import LossReason, LostJob
-from bot.platform.store.connection import RedisCache
+from bot.features.subscriptions.schedule import repair_digest
+from bot.jobs.queues import DramatiqJobQueue, LostJobs, send_private_notice
+from bot.platform.dramatiq.broker import LossReason, LostJob
+from bot.platform.store.connection import UNPREFIXED, RedisCache
 from bot.platform.store.keys import LAST_TICK
-from bot.platform.store.keyspace import UNPREFIXED
 from bot.text import format_duration
 from impact.repository import Repository
 from tests.doctor.findings import NOW, format_findings, now

@@ -5,10 +5,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from redis import Redis
 
-from bot.doctor.processes import check_runs
+from bot.doctor.checks import check_runs
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from bot.platform.store.due_queue import DigestRepair, DueQueue, NextDigest
 from bot.settings import Settings
 from impact.repository import Repository

@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import pytest
 
-from bot.doctor.settings import SettingsSnapshot, check_settings, find_faults, read_snapshot
+from bot.doctor.checks import SettingsSnapshot, check_settings, find_faults, read_snapshot
 from bot.platform.models.claude import CLAUDE
 from bot.settings import Settings, list_tokens, load_usable_settings
 from tests.doctor.findings import format_findings

@@ -9,11 +9,10 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from bot.app import App
-from bot.doctor.store import check_previews, check_store
+from bot.doctor.checks import check_previews, check_store
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.platform.slack.app_manifest import PREVIEW_SCOPES
-from bot.platform.store.connection import RedisTimeouts, connect_server
-from bot.platform.store.errors import describe_redis_error
+from bot.platform.store.connection import RedisTimeouts, connect_server, describe_redis_error
 from bot.platform.store.server import CURRENT_SCHEMA, SCHEMA_KEY, redact_address
 from bot.settings import Settings
 from tests.doctor.findings import format_findings, outcome

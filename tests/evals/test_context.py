@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.platform.source import excerpts as change_context
-from bot.platform.source.scopes import Scope
+from bot.platform.source.excerpts import Scope
 from evals.__main__ import main
 
 FILE = "\n".join(

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bot.features.merges.file_history import FileHistory
 from bot.features.merges.outcomes import Attempt, Reland
+from bot.features.merges.risk import FileHistory
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from evals.merges import HARMED, REVERTED, LabelledOutcome, MergeHistory, MergeSource

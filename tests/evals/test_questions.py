@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.errors import UsageError
-from bot.features.questions.votes import AnswerInputs, NumberedCitation
+from bot.features.questions.view import AnswerInputs, NumberedCitation
 from evals.answers import Case, Suite, load_suite, mark_answer
 from tests.emulators.claude.server import Step, Text, ToolUse, default_answer
 from tests.helpers.builders import SHARED, needs_shared

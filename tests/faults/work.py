@@ -4,7 +4,7 @@ from datetime import datetime, time, timedelta
 
 from localslack.users.person import Delivery
 
-from bot.features.digest.tables import PostedDigest
+from bot.features.digest.posts import PostedDigest
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.platform.slack.notices import NOT_POSTED_YET, STILL_WORKING
 from bot.platform.store.due_queue import DueQueue, NextDigest

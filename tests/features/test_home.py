@@ -10,7 +10,7 @@ from bot.errors import SlackUnavailable
 from bot.features.home import show_home
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription
 from bot.platform.costs import Budget
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from bot.platform.store.connection import RedisCache
 from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.spending import SpendingStore

@@ -13,8 +13,7 @@ from localslack.rules.messages import find_links, find_mentions
 
 from bot.features.home import LatestDigest, describe_last_runs, render_home
 from bot.features.subscriptions.rules import Run, RunOutcome
-from bot.platform.slack.blocks import Element, make_text
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Element, Post, make_text
 from tests.features.digest.hostile_days import WORST, texts
 from tests.features.subscriptions.test_view import DUE, ENGINE, FIXED, LARGE, OWN, several
 from tests.helpers.world import as_read

@@ -14,8 +14,8 @@ from bot.cli.base import find_kept_repository
 from bot.connections.sources import LiveSources
 from bot.dates import Span
 from bot.errors import GitHubUnavailable, UsageError
+from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import POSTED_DIGESTS
 from bot.features.renames import FIRST_NAMES, follow_renames
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import list_subscriptions, put_subscription

@@ -9,7 +9,7 @@ from bot.app import App
 from bot.dates import LocalDay
 from bot.platform.commands import AllowedRepositories
 from bot.platform.jobs import Job
-from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.directory import AccessControl, AccessRules
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.tables import Store, Table
 from impact.repository import Repository

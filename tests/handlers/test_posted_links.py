@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.directory import AccessControl, AccessRules
 from bot.platform.slack.requests import SlackRequest
 from handlers.intake import handle_posted_links
 from tests.handlers.intakes import Office

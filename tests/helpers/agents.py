@@ -22,7 +22,7 @@ from mcp.types import CallToolResult, TextContent
 
 from bot.app import App, open_app
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
-from bot.features.touches import upkeep
+from bot.features.touches import tasks
 from bot.mcp.calls import AgentTools
 from bot.mcp.server import PAGE_META
 from bot.platform import deadlines
@@ -225,7 +225,7 @@ def _build_tree(files: Mapping[str, str]) -> FixedTree:
 
 def add_profile(base: App, name: str) -> None:
     entry = ProfileEntry.build(name, Repository.parse(UPSTREAM), (), Repository.parse(PLUGIN))
-    added = upkeep.add_profile(base, entry)
+    added = tasks.add_profile(base, entry)
     assert added.uses
     base.profiles.put(replace(added, pin=PinnedMerge("v1.0", sha("merge 1"), base.now().astimezone(UTC))))
 

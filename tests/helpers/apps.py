@@ -93,6 +93,9 @@ class LoneDay:
     def record_merges(self, pulls: Sequence[PullRequest]) -> None:
         pass
 
+    def read_merges_or_none(self, *_: object) -> tuple[PullRequest, ...]:
+        return ()
+
     def load_nearby(self, _: PullRequest) -> NearbyMerges:
         return NO_NEARBY
 

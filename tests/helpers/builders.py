@@ -10,15 +10,14 @@ import pytest
 
 from bot.dates import LocalDay, parse_zone
 from bot.features.digest.rules import Digest, Overview
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.merges.review import BugFinding, Certainty, FindingAdvice, FindingStatus
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import ChangeType, Evidence, Fallback, FallbackReason, Summary
-from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.features.merges.view import Entry
 from bot.platform.pulls.models import Account, ChangedFile, PullRequest
-from bot.platform.pulls.paths import determine_area
+from bot.platform.pulls.paths import NO_FILTERS, Filters, determine_area
 from bot.platform.pulls.sources import CountCheck
 from impact.history.outcomes import find_outcomes
 from impact.repository import Repository

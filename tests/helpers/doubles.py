@@ -30,16 +30,15 @@ from bot.features.merges.summary import (
     build_fallback_summary,
     read_isolated,
 )
-from bot.features.subscriptions.delivery import deliver_digest
+from bot.features.subscriptions.schedule import deliver_digest
 from bot.platform.costs import RateLimiter
 from bot.platform.jobs import Job
 from bot.platform.models import Completion, Prompt
 from bot.platform.models.packing import Coverage
-from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role
 from bot.platform.pulls.models import ChangedFile, PullRequest, sort_newest_first
 from bot.platform.pulls.paths import determine_area
-from bot.platform.pulls.sources import CountCheck, DayMerges
-from bot.platform.slack.messages import Post
+from bot.platform.pulls.sources import CountCheck, DayMerges, Discussion, Remark, RemarkKind, Role
+from bot.platform.slack.blocks import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.tables import Store, Table

@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 from redis import Redis
 
 from bot.errors import PostingInProgress
-from bot.features.digest.tables import RECORDS, PostedDigest
+from bot.features.digest.posts import RECORDS, PostedDigest
 from bot.platform.slack.answers import ANSWERED_REQUEST, AnsweredRequest
 from bot.platform.store.codecs import RecordCodec
 from bot.platform.store.connection import pack_value, unpack_value

@@ -6,7 +6,7 @@ from redis import Redis
 
 from bot.features.subscriptions.rules import Run, Subscription
 from bot.features.subscriptions.tables import RUN_LOG, SUBSCRIPTIONS
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.connection import UNPREFIXED, Keyspace
 from bot.platform.store.tables import Store
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bot.platform.slack import terminal
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import changed_file, pull

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from bot.platform.store.connection import connect_embedded, connect_server
-from bot.platform.store.embedded.endpoint import MAX_SOCKET_PATH, get_socket_path
-from bot.platform.store.embedded.server import is_store_running, start_embedded_url, stop_embedded
+from bot.platform.store.embedded.server import (
+    MAX_SOCKET_PATH,
+    get_socket_path,
+    is_store_running,
+    start_embedded_url,
+    stop_embedded,
+)
 from tests.helpers.processes.command import prdigest
 from tests.hostile.tables.folders import FOLDERS
 

@@ -12,7 +12,7 @@ from localslack.state.workspace import Json
 from localslack.users.person import Person
 
 from bot.features.subscriptions.rules import Subscription, Timing
-from bot.platform.slack.buttons import write_id
+from bot.platform.slack.blocks import write_id
 from bot.platform.slack.client import make_slack_client
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from impact.repository import Repository

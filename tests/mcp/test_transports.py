@@ -14,7 +14,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import CallToolResult, ListToolsResult, TextResourceContents
 
-from bot.features.digest.tables import POSTED_DIGESTS
+from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.merges.review import BugReview
 from bot.features.reviews.reading import ReviewResult
 from bot.features.reviews.service import REVIEWS, build_key, find_reviewer

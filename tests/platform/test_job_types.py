@@ -13,8 +13,8 @@ from dramatiq.common import compute_backoff
 
 from bot.dates import Span
 from bot.errors import UsageError
-from bot.features import home
-from bot.features.digest import amendments
+from bot.features import home, previews
+from bot.features.digest import posts
 from bot.features.digest.service import answer_overview
 from bot.features.digest.since import answer_since
 from bot.features.merges.requests import (
@@ -25,11 +25,10 @@ from bot.features.merges.requests import (
     SummaryRequest,
     ViewLevel,
 )
-from bot.features.previews import service as previews
 from bot.features.questions.service import answer_questions
-from bot.features.questions.votes import record_vote
+from bot.features.questions.view import record_vote
 from bot.features.risks import service as risks
-from bot.features.subscriptions import delivery, schedule
+from bot.features.subscriptions import schedule
 from bot.features.subscriptions import service as subscriptions
 from bot.features.subscriptions.rules import (
     SubscriptionCommand,
@@ -51,14 +50,14 @@ from bot.features.touches.requests import (
     UpgradeRequest,
 )
 from bot.features.usage import UsageRequest, answer_usage
-from bot.jobs import asker_jobs, lost_jobs
+from bot.jobs import queues
 from bot.platform.commands import AllowedRepositories
-from bot.platform.dramatiq.retries import LossReason, LostJob
+from bot.platform.dramatiq.broker import LossReason, LostJob
 from bot.platform.jobs import JOBS, Job
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import Reference
-from bot.platform.slack.buttons import FeedbackVerdict
-from bot.platform.slack.greetings import Greeting
+from bot.platform.pulls.paths import Filters
+from bot.platform.slack.blocks import FeedbackVerdict
+from bot.platform.slack.notices import Greeting
 from bot.platform.slack.requests import Audience
 from bot.platform.store.keys import ANSWER_PROGRESS
 from handlers.digest import answer_digest
@@ -103,14 +102,14 @@ CASES: list[tuple[Job[Any], Any]] = [
         {"asker": ASKER, "request": DigestRequest(ENGINE, SPAN, zone=BERLIN), "audience": Audience.HERE},
     ),
     (answer_digest, {"asker": ASKER, "request": DigestRequest(ENGINE, SPAN)}),
-    (asker_jobs.send_private_notice, {"asker": ASKER, "sentence": 'Ünïcode – and a "quote".'}),  # noqa: RUF001 (a dash)
-    (asker_jobs.post_public_notice, {"asker": ASKER, "sentence": ""}),
-    (asker_jobs.send_greeting, {"asker": ASKER, "why": Greeting.INVITED, "examples": ()}),
+    (queues.send_private_notice, {"asker": ASKER, "sentence": 'Ünïcode – and a "quote".'}),  # noqa: RUF001 (a dash)
+    (queues.post_public_notice, {"asker": ASKER, "sentence": ""}),
+    (queues.send_greeting, {"asker": ASKER, "why": Greeting.INVITED, "examples": ()}),
     (summaries.show_details, {"asker": ASKER, "reference": Reference(ENGINE, 7)}),
-    (asker_jobs.explain_asking, {"asker": ASKER}),
+    (queues.explain_asking, {"asker": ASKER}),
     (record_vote, {"asker": ASKER, "message": "100.1", "verdict": FeedbackVerdict.GOOD}),
     (
-        amendments.record_hit_vote,
+        posts.record_hit_vote,
         {"asker": ASKER, "vote": HitVote(TouchVerdict.OURS, "ascend", Reference(ENGINE, 7)), "at": NOON},
     ),
     (previews.switch_previews, {"asker": ASKER, "word": "on"}),
@@ -148,8 +147,8 @@ CASES: list[tuple[Job[Any], Any]] = [
     (summaries.open_reference_form, {"asker": ASKER}),
     (answer_questions, {"place": "C0DIGEST:100.1"}),
     (home.open_home, {"asker": ASKER, "note": "Paused."}),
-    (delivery.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
-    (delivery.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
+    (schedule.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
+    (schedule.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
     (schedule.watch_repository, {"repository": ENGINE}),
     (schedule.refresh_profile, {"name": "ascend"}),
     *(
@@ -175,10 +174,10 @@ CASES: list[tuple[Job[Any], Any]] = [
         answer_usage,
         {"asker": ASKER, "request": UsageRequest(dt.date(2026, 2, 1)), "audience": Audience.ASKER},
     ),
-    (amendments.amend_digest, {"key": "digest:T:C:octo/engine:2026-02-28", "looked_at": NOON}),
-    (lost_jobs.announce_loss, {"lost": LostJob("id", "summary", LossReason.FAILED, NOON), "asker": ASKER}),
+    (posts.amend_digest, {"key": "digest:T:C:octo/engine:2026-02-28", "looked_at": NOON}),
+    (queues.announce_loss, {"lost": LostJob("id", "summary", LossReason.FAILED, NOON), "asker": ASKER}),
     (
-        lost_jobs.announce_loss,
+        queues.announce_loss,
         {"lost": LostJob("id", "questions", LossReason.ENDLESS, NOON), "place": "C0DIGEST:100.1"},
     ),
 ]
@@ -228,7 +227,7 @@ def test_what_a_job_carries_is_read_as_it_was_written(kind: Job[Any], payload: A
 )
 def test_what_this_version_did_not_write_is_an_error(arguments: list[Any]) -> None:
     with pytest.raises(ValueError, match=r"unpack|version|validation error"):
-        asker_jobs.send_private_notice.decode(arguments)
+        queues.send_private_notice.decode(arguments)
 
 
 def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -> None:
@@ -242,7 +241,7 @@ def test_a_request_that_went_through_the_queue_is_still_held_to_the_settings() -
 
 
 def test_a_loss_is_reported_for_half_a_day_and_only_as_long_as_it_is_known_what_was_answered() -> None:
-    retries = lost_jobs.announce_loss.retries
+    retries = queues.announce_loss.retries
     assert retries.longest_pause
     pauses = [
         compute_backoff(tried, factor=retries.first_pause, jitter=False, max_backoff=retries.longest_pause)[1]

@@ -15,9 +15,9 @@ from redis import Redis
 
 from bot.clock import Clock
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
-from bot.features.digest.tables import DigestRecords
-from bot.features.subscriptions.delivery import deliver_digest
+from bot.features.digest.posts import DigestRecords
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.schedule import deliver_digest
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.due_queue import DueItem, DueQueue
 from bot.settings import load_settings

@@ -14,10 +14,9 @@ from bot.jobs.queues import JobObserver, name_request
 from bot.platform import deadlines
 from bot.platform.correlation import get_request_id, identify_request
 from bot.platform.deadlines import ProcessShutdown
-from bot.platform.dramatiq.broker import make_broker
-from bot.platform.dramatiq.retries import wrap_job
+from bot.platform.dramatiq.broker import make_broker, wrap_job
 from bot.platform.metrics import Instruments
-from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.connection import UNPREFIXED
 from tests.helpers.checks import eventually
 from tests.helpers.doubles import slack_request
 from tests.helpers.processes.jobs import working

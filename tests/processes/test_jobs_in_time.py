@@ -17,13 +17,13 @@ from bot.features.merges.requests import DigestRequest
 from bot.features.questions.rules import Question
 from bot.features.questions.service import enqueue_question
 from bot.features.risks.service import list_risks
-from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.schedule import deliver_digest
 from bot.features.summaries.service import answer_summaries
 from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
-from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.answers import ResponseTimes
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import NextDigest
 from bot.settings import load_settings

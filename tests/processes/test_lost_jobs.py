@@ -21,26 +21,23 @@ from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS
 from bot.features.subscriptions.incidents import IncidentKind
 from bot.features.summaries.service import answer_summaries, show_details
-from bot.jobs.asker_jobs import send_private_notice
-from bot.jobs.lost_jobs import LostJobs
-from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
+from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits, LostJobs, send_private_notice
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
-from bot.platform.dramatiq.broker import make_broker
-from bot.platform.dramatiq.retries import (
+from bot.platform.dramatiq.broker import (
     MAX_ATTEMPTS,
     AttemptCounter,
     AttemptLimitError,
     JobInterruption,
     TurnWait,
+    make_broker,
 )
 from bot.platform.jobs import JOBS
 from bot.platform.pulls.models import Reference
-from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.answers import ResponseTimes
 from bot.platform.slack.requests import Audience, SlackRequest
-from bot.platform.store.connection import connect_server
+from bot.platform.store.connection import UNPREFIXED, connect_server
 from bot.platform.store.keys import LEASE
-from bot.platform.store.keyspace import UNPREFIXED
 from bot.settings import load_settings
 from impact.repository import Repository
 from tests.helpers.checks import eventually, waiting_jobs

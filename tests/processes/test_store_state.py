@@ -10,10 +10,9 @@ from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.monitoring import StoreCollector
 from bot.platform.dramatiq.broker import make_broker
 from bot.platform.jobs import QueueName
-from bot.platform.store.connection import RedisCache, connect_server
+from bot.platform.store.connection import Keyspace, RedisCache, connect_server
 from bot.platform.store.due_queue import DigestRepair, DueQueue, IncidentReport, NextDigest
 from bot.platform.store.keys import LAST_TICK
-from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.platform.store.tables import Store
 from bot.settings import Settings

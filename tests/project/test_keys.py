@@ -19,7 +19,7 @@ ELSEWHERE = tuple(
         "demo",
         "platform/github/caches.py",
         "platform/models/completion.py",
-        "platform/slack/access.py",
+        "platform/slack/directory.py",
         "platform/store/spending.py",
     )
 )

@@ -148,7 +148,7 @@ import json
 import bot, handlers, impact, localslack
 from bot.cli import run_cli
 from bot.features.glossary import explain_term
-from bot.features.questions.answers import ANSWER_VERSION
+from bot.features.questions.service import ANSWER_VERSION
 from bot.platform.models.prompts import (read_instructions)
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper

@@ -15,10 +15,10 @@ import pytest
 from redis import Redis
 
 from bot.dates import Span
+from bot.features import previews
 from bot.features.backfill import fill_days
 from bot.features.merges.neighbors import Neighbors
 from bot.features.merges.review import BugReview
-from bot.features.previews import service as previews
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
 from bot.features.renames import FIRST_NAMES
@@ -27,14 +27,14 @@ from bot.features.reviews.service import review_once
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import checking, contracts, decisions
 from bot.features.touches.lines import TouchDecision, TouchVerdict
-from bot.jobs.lost_jobs import LostJobs
+from bot.jobs.queues import LostJobs
 from bot.platform.costs import CallKind, CallOrigin, count_call
-from bot.platform.dramatiq.retries import LossReason, LostJob
+from bot.platform.dramatiq.broker import LossReason, LostJob
 from bot.platform.github.caches import BackgroundCache, ReleaseCache, SourceFileCache
-from bot.platform.pulls.discussion import Discussion
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import get_default_classes
-from bot.platform.slack.buttons import FeedbackVerdict, write_verdict
+from bot.platform.pulls.sources import Discussion
+from bot.platform.slack.blocks import FeedbackVerdict, write_verdict
 from bot.platform.store.connection import connect_server
 from bot.platform.store.embedded.server import start_embedded_url
 from bot.platform.store.keys import FAMILIES, JOBS_NAMESPACE, find_family

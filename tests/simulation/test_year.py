@@ -16,8 +16,8 @@ from typing import cast
 import pytest
 
 from bot.dates import Span
+from bot.features.digest.posts import PostedDigest
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import PostedDigest
 from bot.features.subscriptions.incidents import REPORTS, IncidentKind
 from bot.features.subscriptions.rules import Run, RunOutcome
 from bot.features.subscriptions.tables import RUN_LOG

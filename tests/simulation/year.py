@@ -25,14 +25,14 @@ from redis import Redis
 from bot.app import App
 from bot.clock import Clock as BotClock
 from bot.dates import Span, parse_zone
+from bot.features.digest.posts import DigestRecords
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import DigestRecords
-from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.incidents import IncidentKind, resolve_incident
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.schedule import deliver_digest
 from bot.features.subscriptions.tables import get_subscriptions
 from bot.platform.jobs import Job
-from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.directory import AccessControl, AccessRules
 from bot.platform.store.connection import pack_value
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.platform.store.keys import DUE_QUEUE

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from bot.cli import cli
-from bot.platform.slack.greetings import Greeting, render_greeting
+from bot.platform.slack.notices import Greeting, render_greeting
 from handlers import COMMANDS
 from handlers.declaration import list_examples
 from tests.handlers.intakes import ENGINE

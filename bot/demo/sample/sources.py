@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bot.dates import LocalDay, parse_zone
-from bot.demo.sample.day import SamplePull, load_contracts, load_sample_day
-from bot.demo.stand_in import PreparedChatModel
+from bot.demo.stand_in import PreparedChatModel, SamplePull, load_contracts, load_sample_day
 from bot.errors import (
     DayUnavailable,
     DiscussionUnavailable,
@@ -19,19 +18,19 @@ from bot.errors import (
     UsageError,
 )
 from bot.features.digest.rules import Digest, Overview
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, ReviewCoverage
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.timeline import DayContext
+from bot.features.merges.view import Entry
 from bot.platform.models import ChatModel, Completion, Model, Prompt
-from bot.platform.models.answers import AnswerShape
-from bot.platform.pulls.discussion import Discussion
+from bot.platform.models.completion import AnswerShape
 from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.pulls.paths import determine_area, get_default_classes
 from bot.platform.pulls.sources import (
     CountCheck,
     DayMerges,
+    Discussion,
     PullRequestBackground,
     PullRequests,
     RateAllowance,

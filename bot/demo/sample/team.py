@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from importlib.resources import files
 
 from bot.app import App
-from bot.demo.sample.day import load_contracts
 from bot.demo.sample.sources import SampleSources
+from bot.demo.stand_in import load_contracts
 from bot.features.merges.requests import DigestView
 from bot.features.profiles.service import ProfileEntry
 from bot.features.subscriptions.rules import Subscription, Timing

@@ -10,7 +10,7 @@ import re
 from enum import IntEnum
 from functools import lru_cache
 
-from bot.features.merges.entry import LeadRule
+from bot.features.merges.view import LeadRule
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClass, PathClasses
 

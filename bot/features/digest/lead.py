@@ -15,11 +15,13 @@ from typing import Any
 from bot.features.digest.actions import rank_action
 from bot.features.digest.rules import Digest, MultiDayDigest, OpenFinding, format_numbers
 from bot.features.digest.thread import collect_urls
-from bot.features.merges.entry import Entry, LeadLine, LeadRule
 from bot.features.merges.requests import ViewLevel
 from bot.features.merges.summary import describe_fallback, is_for_budget
 from bot.features.merges.view import (
     MAX_SENTENCE,
+    Entry,
+    LeadLine,
+    LeadRule,
     LineLimits,
     count_outcome_lines,
     format_band,
@@ -35,13 +37,13 @@ from bot.features.merges.view import (
     render_riskiest_title,
     shorten_branch,
 )
-from bot.features.touches.breaking import render_breaking
 from bot.features.touches.lines import (
     WIDE_TOUCHES,
     HitContext,
     TouchLimits,
     list_judges,
     make_sentence,
+    render_breaking,
     render_news_line,
     render_pending,
     render_touches,
@@ -52,6 +54,7 @@ from bot.platform.slack.blocks import (
     MAX_LEAD_WORDS,
     Block,
     Element,
+    Post,
     choose_fitting_blocks,
     count_words,
     escape_mrkdwn,
@@ -64,7 +67,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Post
 from bot.text import EMPTY_INDEX, SentenceIndex, keep_sentences, normalize_sentence
 from impact.coverage import Coverage as ReadCoverage
 from impact.history.outcomes import OutcomeKind

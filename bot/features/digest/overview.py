@@ -10,12 +10,11 @@ from pydantic import AfterValidator, Field
 
 from bot.dates import LocalDay
 from bot.features.digest.rules import Digest
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import FindingStatus
-from bot.features.merges.view import format_outcome_fact
+from bot.features.merges.view import Entry, format_outcome_fact
 from bot.features.touches.lines import name_level
 from bot.platform.models import Prompt
-from bot.platform.models.answers import AnswerShape, NonEmpty, SafeLine, build_schema, limit_length
+from bot.platform.models.completion import AnswerShape, NonEmpty, SafeLine, build_schema, limit_length
 from bot.platform.models.prompts import fence_text, read_instructions
 from bot.text import select_sentences
 from bot.usage import CallPurpose

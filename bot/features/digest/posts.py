@@ -9,34 +9,234 @@ both are edits, nothing is posted again.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import TypeAdapter
 
 from bot.app import App
-from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
+from bot.dates import LocalDay, Span, parse_exact_span
+from bot.errors import DayUnavailable, SlackCallRefused, SlackUnavailable, UsageError
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import (
-    PLANS,
-    POSTED_DIGESTS,
-    PostedDigest,
-    TrackedDigest,
-    build_state_key,
-    compute_file_fingerprint,
-    dump_ratings,
-)
 from bot.features.digest.view import RenderedDigest
-from bot.features.merges.outcomes import MergeOutcome
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.requests import DigestRequest, DigestView, SubjectKind
+from bot.features.merges.timeline import LOOK_AHEAD
 from bot.features.merges.view import format_outcome, format_undone, render_outcome
-from bot.features.risks.ratings import merge_ratings
-from bot.features.touches.decisions import add_decisions, extend_lines, get_last_decisions, replace_blocks
-from bot.platform.slack.blocks import Element, escape_mrkdwn, make_block, make_link, make_section, make_text
-from bot.platform.slack.messages import CLOCK_SKEW, Attachment, Post
+from bot.features.risks.ratings import PostedRatings, merge_ratings
+from bot.features.touches.decisions import (
+    add_decisions,
+    extend_lines,
+    get_last_decisions,
+    record_decision,
+    replace_blocks,
+)
+from bot.features.touches.lines import HitKey, HitVote, TouchDecision, name_verdict, name_verdict_row
+from bot.features.touches.service import show_vote
+from bot.features.watches.service import has_watches, tell_watchers
+from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
+from bot.platform.pulls.models import remove_duplicates
+from bot.platform.slack.blocks import (
+    CLOCK_SKEW,
+    Attachment,
+    Element,
+    Post,
+    escape_mrkdwn,
+    make_block,
+    make_link,
+    make_section,
+    make_text,
+)
 from bot.platform.slack.notices import render_notice
+from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.codecs import RecordCodec, VersionedJson, load_or_none
 from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck
-from bot.platform.store.keys import LAST_OUTCOME_CHECK
+from bot.platform.store.keys import LAST_OUTCOME_CHECK, parse_digest_key
+from bot.platform.store.records import RecordStore
+from bot.platform.store.tables import Index
+from impact.history.outcomes import find_outcomes
+from impact.repository import Repository
+from impact.text.strings import parse_date
+
+# --- what is kept
+
+_RATINGS = TypeAdapter(PostedRatings)
+PLANS = VersionedJson(RenderedDigest, 1)
+_SPEC = TypeAdapter(DigestSpec)
+# a record holds the texts of its digest too, some tens of kilobytes
+_BATCH_SIZE = 50
+
+# of a repository in lower case, since GitHub ignores the case of names
+POSTED_DIGESTS = Index("issued:{repository}", "keys of digests, by the end of their last day")
+
+
+@dataclass(frozen=True, slots=True)
+class PostedDigest:
+    """The record of a digest in one channel. Fields that end in ``_json`` are parsed on access: most never are.
+
+    A field is written by itself, so those who write different ones do not disturb each other. Times are aware.
+
+    Of posting: the messages are planned (``plan_json``, ``begun_at``), then the first one stands (``lead``, its
+    timestamp, and ``text``, its short form), then all of it (``posted_at``). ``gaps`` are parts that are missing
+    and may be available later. ``posted_json`` are the messages that were posted, kept as long as they may be
+    amended. ``outcome_states`` are the states of the outcomes that the digest mentioned when it was posted,
+    ``amended_states`` of those that were added since.
+
+    Of the schedule: ``payer`` pays for repairs, the bot if it is empty. ``skipped_days`` are the days before it
+    that were never posted. ``tokens`` and ``microdollars`` (millionths of a US dollar) are what all attempts and
+    repairs took. ``spec_json`` is written when all consequences of the post are recorded.
+    """
+
+    begun_at: datetime | None = None
+    plan_json: str = ""
+    lead: str = ""
+    posted_at: datetime | None = None
+    permalink: str = ""
+    text: str = ""
+    merged_count: int | None = None
+    gaps: tuple[str, ...] = ()
+    fingerprint: str = ""
+    file_fingerprint: str = ""
+    corrections: int = 0
+    posted_json: str = ""
+    ratings_json: str = ""
+    outcome_states: tuple[str, ...] = ()
+    amended_states: str = ""
+    spec_json: str = ""
+    payer: str = ""
+    repair_attempts: int = 0
+    attempts: int = 0
+    retry_at: datetime | None = None
+    error: str = ""
+    must_be_fixed_by_person: bool = False
+    is_abandoned: bool = False
+    skipped_days: str = ""
+    tokens: int = 0
+    microdollars: int = 0
+
+    @property
+    def is_posted(self) -> bool:
+        return self.posted_at is not None
+
+    @property
+    def plan(self) -> RenderedDigest | None:
+        """The plan of an attempt that is not finished. Raises StoreUnavailable for one of a later version."""
+        return PLANS.load_text(self.plan_json) if self.plan_json else None
+
+    @property
+    def posted_messages(self) -> RenderedDigest | None:
+        """The messages as they were posted. Raises StoreUnavailable for those of a later version."""
+        return PLANS.load_text(self.posted_json) if self.posted_json else None
+
+    @property
+    def ratings(self) -> PostedRatings | None:
+        """The ratings of its pull requests; None if they can't be parsed."""
+        return load_or_none(_RATINGS, self.ratings_json or None)
+
+    @property
+    def spec(self) -> DigestSpec | None:
+        """The digest that it is of; None until it is posted."""
+        return load_or_none(_SPEC, self.spec_json or None)
+
+    def parse_skipped_days(self, zone: ZoneInfo) -> Span | None:
+        return parse_exact_span(self.skipped_days, zone) if self.skipped_days else None
+
+    def keep_spec(self, spec: DigestSpec) -> PostedDigest:
+        return replace(self, spec_json=_SPEC.dump_json(spec).decode())
+
+    def keep_messages(self, plan: RenderedDigest) -> PostedDigest:
+        """Return the record with what was posted: without the report and the ratings, which are not amended."""
+        return replace(
+            self,
+            text=plan.lead.text,
+            merged_count=plan.merged,
+            gaps=plan.gaps,
+            fingerprint=plan.fingerprint,
+            file_fingerprint=compute_file_fingerprint(plan),
+            posted_json=PLANS.dump_text(replace(plan, attachment=None, ratings=None)),
+            outcome_states=plan.outcome_states,
+            amended_states="",
+        )
+
+    def select_new_outcomes(self, outcomes: Iterable[MergeOutcome]) -> list[MergeOutcome]:
+        """Return the outcomes within two weeks that the posted digest does not have, or has in another state."""
+        ratings = self.ratings
+        if ratings is None:
+            return []
+        shown = {rated.number for rated in ratings.rated}
+        return [
+            outcome
+            for outcome in outcomes
+            if (outcome.pull.number in shown or outcome.pair_key in self.outcome_states)
+            and outcome.state_key not in self.outcome_states
+            and outcome.lifetime <= LOOK_AHEAD
+        ]
+
+
+RECORDS = RecordCodec(PostedDigest, version=1)
+
+
+def compute_file_fingerprint(plan: RenderedDigest) -> str:
+    """Return a hash that is equal for reports of equal text; empty without a report."""
+    return sha256(plan.attachment.text.encode()).hexdigest()[:16] if plan.attachment else ""
+
+
+def dump_ratings(ratings: PostedRatings | None) -> str:
+    return _RATINGS.dump_json(ratings).decode() if ratings else ""
+
+
+def build_state_key(outcomes: Iterable[MergeOutcome]) -> str:
+    """Return a key that is equal for equal outcomes; empty for none."""
+    return " ".join(sorted(outcome.state_key for outcome in outcomes))
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedDigest:
+    """A digest, the key of its record, and the record as it was when it was loaded."""
+
+    spec: DigestSpec
+    key: str
+    record: PostedDigest
+
+
+class DigestRecords:
+    """The records of digests in a ``store``. ``team`` returns the id of the bot's workspace.
+
+    Every method may raise StoreUnavailable, the first two what ``team`` raises.
+    """
+
+    def __init__(self, store: RecordStore[PostedDigest], team: Callable[[], str]) -> None:
+        self.store = store
+        self._team = team
+
+    def find_digest(self, spec: DigestSpec) -> TrackedDigest:
+        return self.find_digests([spec])[0]
+
+    def find_digests(self, specs: Sequence[DigestSpec]) -> Sequence[TrackedDigest]:
+        team = self._team()
+        keys = [spec.build_key(team) for spec in specs]
+        return list(map(TrackedDigest, specs, keys, self.store.load_each(keys)))
+
+    def load_digest(self, key: str) -> TrackedDigest | None:
+        """Return the digest of a key; None if its record does not say that it was posted."""
+        record = self.store.load(key)
+        spec = record.spec
+        return TrackedDigest(spec, key, record) if spec else None
+
+    def iterate_records(self, keys: Sequence[str]) -> Iterator[tuple[str, PostedDigest]]:
+        """Load the records in batches: those of a month of a hundred channels take hundreds of megabytes."""
+        for at in range(0, len(keys), _BATCH_SIZE):
+            some = keys[at : at + _BATCH_SIZE]
+            yield from zip(some, self.store.load_each(some), strict=True)
+
+
+# --- posting
 
 log = logging.getLogger(__name__)
 
@@ -358,3 +558,109 @@ def render_outcome_reply(outcome: MergeOutcome, *, was_listed: bool) -> Post:
     text = f"#{outcome.pull.number} was {format_outcome(outcome)} #{outcome.by.number}"
     end = make_text(". It was listed above among the riskiest." if was_listed else ".")
     return Post(escape_mrkdwn(text), (make_block(make_section([*render_outcome(outcome), end])),))
+
+
+# --- what changes in it later
+
+WATCH_PERIOD = timedelta(days=30)  # after a merge: 95 of 100 reverts come within it
+_DAY = timedelta(days=1)
+# the amendments of a check follow at once; one that waited longer reads the history again. What the outcomes were
+# that long ago is shown with a vote, too: the next check edits what is new
+_OUTCOMES_AGE = timedelta(hours=1)
+_READING = threading.Lock()
+
+
+def check_repository(app: App, repository: Repository) -> None:
+    """Record the merges since the last check, and have the digests amended whose outcomes have changed.
+
+    What fails with a PrdigestError, the next check covers.
+    """
+    now, records = app.now(), app.digest_records
+    start = now - WATCH_PERIOD
+    # what is too old to be amended need not be kept, and is most of a record
+    for key, record in records.iterate_records(app.list_digest_keys(repository, start - LOOK_AHEAD, start)):
+        records.store.save(key, record, replace(record, posted_json=""))
+    keys = app.list_digest_keys(repository, start, now)
+    if not keys and not has_watches(app, repository):
+        app.due_queue.drop(OutcomeCheck(repository))
+        return
+    _record_recent_merges(app, repository, now)
+    outcomes = _load_outcomes(app, repository, now)
+    for key, record in records.iterate_records(keys):
+        if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
+            amend_digest.send_to(app.jobs, key, now)
+    tell_watchers(app, repository)
+
+
+def _record_recent_merges(app: App, repository: Repository, now: datetime) -> None:
+    """Record the merges since the last check and of the day before it, of two weeks at most."""
+    name, today = LAST_OUTCOME_CHECK.build_key(repository), now.astimezone(UTC).date()
+    last = app.cache.get(name)
+    first = max(parse_date(last) if last else today, today - LOOK_AHEAD) - _DAY
+    for days in range((today - first).days + 1):
+        day = LocalDay(first + days * _DAY, ZoneInfo("UTC"))
+        with suppress(DayUnavailable):
+            app.merge_history.record_merges(app.day_lists.list_merged(repository, day).pulls)
+    app.cache.put(name, str(today), LAST_OUTCOME_CHECK.lifetime)
+
+
+@job("amend", QueueName.LONG, JobRetries(8, longest_pause=MINUTE))
+def amend_digest(app: App, key: str, looked_at: datetime) -> None:
+    """Add the outcomes of its pull requests to a digest, and reply once to each.
+
+    A second run changes nothing more. ``looked_at`` is the instant (aware) of the check that requested it: only
+    the first digest of that check reads the history. Raises PostingInProgress, and SlackUnavailable or
+    StoreUnavailable after an unknown part is done.
+    """
+    digest = app.digest_records.load_digest(key)
+    if digest and digest.record.posted_json:
+        amend_messages(app, digest, _load_outcomes(app, digest.spec.repository, looked_at))
+
+
+def _load_outcomes(app: App, repository: Repository, looked_at: datetime) -> Sequence[MergeOutcome]:
+    """Return the outcomes of merges, as they were read at that instant or later, or else read them now.
+
+    Raises StoreUnavailable: if that were taken for no outcomes, those in the digests would be removed.
+    """
+    now = app.now()
+    with _READING:
+        for name, (read_at, _) in list(app.recent_outcomes.items()):
+            if now - read_at > _OUTCOMES_AGE:
+                del app.recent_outcomes[name]
+        recent = app.recent_outcomes.get(repository)
+        if recent is None or recent[0] < looked_at:
+            pulls = app.timeline.read_merges(repository, now - 2 * WATCH_PERIOD, now + _DAY)
+            outcomes: list[MergeOutcome] = []
+            for each in find_outcomes(RevertIndex(remove_duplicates(pulls))):
+                # descriptions and files are evaluated already
+                pull, by = (replace(half, body="", commit_message="", files=None) for half in (each.pull, each.by))
+                outcomes.append(replace(each, pull=pull, by=by))
+            recent = app.recent_outcomes[repository] = (now, tuple(outcomes))
+        return recent[1]
+
+
+@job("hit_votes")
+def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, blocks_json: str = "") -> None:
+    """Record what the asker said about a hit at an instant (aware), and show it in the digests and the answer.
+
+    ``blocks_json`` are the blocks of the answer's message, empty if only the asker sees it. Another run changes
+    nothing more, and does what is left.
+    """
+    repository, now = vote.reference.repository, app.now()
+    try:
+        app.profiles.require_known(vote.profile, repository)
+    except UsageError as error:
+        app.replies.tell_asker(asker, str(error))
+        return
+    decision = TouchDecision(HitKey(vote.reference), vote.verdict, asker.user, at.astimezone(UTC))
+    record_decision(app, vote.profile, decision)
+    keys = app.list_digest_keys(repository, now - WATCH_PERIOD, now)
+    partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
+    for key, record in app.digest_records.iterate_records(partial):
+        plan = record.posted_messages if record.spec and record.spec.view.profile == vote.profile else None
+        blocks = [block for post in (plan.lead, *plan.thread) for block in post.blocks] if plan else []
+        if name_verdict_row(vote.reference.number) in [block.get("block_id") for block in blocks]:
+            amend_digest.run(app, key, now - _OUTCOMES_AGE)
+    show_vote(app, asker, vote, blocks_json)
+    noted = f"Noted: {name_verdict(vote.verdict)}. Digests and lists show it in a moment."
+    app.replies.tell_asker(asker, noted)

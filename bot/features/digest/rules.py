@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from bot.dates import LocalDay, Span
 from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
-from bot.features.merges.entry import Entry, LeadLine, LeadRule
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
 from bot.features.merges.review import (
@@ -26,9 +25,9 @@ from bot.features.merges.review import (
 )
 from bot.features.merges.risk import RULES_VERSION
 from bot.features.merges.summary import Fallback, FallbackReason, describe_fallback
+from bot.features.merges.view import Entry, LeadLine, LeadRule
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
-from bot.features.touches.breaking import BreakingMerge, select_breaking
-from bot.features.touches.lines import PendingHits
+from bot.features.touches.lines import BreakingMerge, PendingHits, select_breaking
 from bot.platform.models.packing import Coverage as DiffCoverage
 from bot.platform.pulls.models import PullRequest, remove_duplicates
 from bot.platform.pulls.paths import (

@@ -21,7 +21,6 @@ from bot.features.digest.overview import (
 )
 from bot.features.digest.rules import Digest, DigestSpec, MultiDayDigest, Overview, UnknownDay, select_entries
 from bot.features.digest.view import RenderedDigest, compute_fingerprint, render_digest, render_report
-from bot.features.merges.entry import Entry
 from bot.features.merges.requests import FULL_VIEW, DigestRequest, DigestView, SubjectKind, ViewLevel
 from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import (
@@ -31,24 +30,23 @@ from bot.features.merges.summary import (
     explain_fallback,
     read_isolated,
 )
+from bot.features.merges.view import Entry
 from bot.features.reviews.service import add_kept_reviews, get_review
 from bot.features.summaries.reading import build_unsummarised
 from bot.features.summaries.service import get_summary
-from bot.features.touches.breaking import select_breaking
 from bot.features.touches.contracts import list_used_steps, read_changes
 from bot.features.touches.decisions import note_shown
-from bot.features.touches.lines import PendingHits
+from bot.features.touches.lines import PendingHits, select_breaking
 from bot.features.touches.service import find_pending, judge_merges
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.models.completion import request_answer
 from bot.platform.models.slots import limit_model_calls
-from bot.platform.progress import note_progress
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
+from bot.platform.slack.blocks import SHARE_DIGEST, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.source.reading import update_mirror
-from bot.platform.worker_threads import DeadlineExecutor, iterate_results, wait_for_result
+from bot.platform.worker_threads import DeadlineExecutor, iterate_results, note_progress, wait_for_result
 from bot.text import format_count, remove_unknown_numbers
 from impact.contract.models import MergeContract
 from impact.coverage import COMPLETE, Coverage, CoveredPart

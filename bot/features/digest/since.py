@@ -15,12 +15,12 @@ from typing import TypeVar
 
 from bot.app import App
 from bot.dates import Span
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.review import select_riskiest
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, MergeList
 from bot.features.merges.view import (
     MAX_SENTENCE,
+    Entry,
     keep_short,
     make_list,
     render_numbers,
@@ -38,19 +38,20 @@ from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.blocks import (
+    SHARE_DIGEST,
     Block,
     Element,
+    Post,
     choose_fitting_blocks,
     escape_mrkdwn,
     make_block,
     make_context,
+    make_details_menu,
     make_header,
     make_prose,
     make_section,
     make_text,
 )
-from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
-from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.text import format_count
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from bot.features.digest.rules import Digest
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.summary import MAX_CLAIM_LENGTH
 from bot.features.merges.view import (
     WIDE_LIMITS,
+    Entry,
     format_more,
     format_outcome_fact,
     keep_title,
@@ -21,9 +21,9 @@ from bot.features.merges.view import (
     shorten_branch,
 )
 from bot.features.summaries.view import format_size
-from bot.features.touches.breaking import BreakingMerge
 from bot.features.touches.lines import (
     NEWS_TITLE,
+    BreakingMerge,
     HitContext,
     format_class_title,
     format_kind,
@@ -50,6 +50,7 @@ from bot.platform.slack.blocks import (
     MAX_CHARACTERS,
     Block,
     Element,
+    Post,
     escape_mrkdwn,
     make_block,
     make_bullets,
@@ -60,7 +61,6 @@ from bot.platform.slack.blocks import (
     make_text,
     split_groups,
 )
-from bot.platform.slack.messages import Post
 from impact.contract.breaking import Breakage
 from impact.contract.table import ContractTableRow
 from impact.profile.models import MovedHit

@@ -17,16 +17,23 @@ from bot.dates import Span
 from bot.features.digest.lead import build_catch_up, build_lead
 from bot.features.digest.rules import Digest, MultiDayDigest, collect_ratings
 from bot.features.digest.thread import render_thread
-from bot.features.merges.entry import Entry, LeadLine
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
 from bot.features.merges.summary import INSIGHTS_HEADING, Summary
+from bot.features.merges.view import Entry, LeadLine
 from bot.features.risks.ratings import PostedRatings
 from bot.features.touches.lines import name_level
 from bot.platform.markdown import escape_line, escape_text, write_address, write_code
 from bot.platform.pulls.models import Account
-from bot.platform.slack.blocks import escape_mrkdwn, make_context, make_header
-from bot.platform.slack.buttons import add_buttons, make_ask_button, make_details_menu
-from bot.platform.slack.messages import Attachment, Post
+from bot.platform.slack.blocks import (
+    Attachment,
+    Post,
+    add_buttons,
+    escape_mrkdwn,
+    make_ask_button,
+    make_context,
+    make_details_menu,
+    make_header,
+)
 from impact.repository import Repository
 from impact.text.strings import collapse_lines
 

@@ -19,8 +19,8 @@ from bot.platform.commands import (
     check_length,
     split_words,
 )
-from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.pulls.models import Reference, ungroup_number
+from bot.platform.pulls.paths import NO_FILTERS, Filters
 from impact.profile.models import parse_profile_name
 from impact.repository import Repository
 from impact.text.strings import quote_input

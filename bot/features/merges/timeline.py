@@ -13,16 +13,14 @@ from typing import TypeVar
 
 from bot.dates import LocalDay, Span
 from bot.errors import DayUnavailable, GitHubAccessDenied, GitHubUnavailable, RateLimited, StoreUnavailable
-from bot.features.merges.file_history import REVERT_WINDOW, FileHistory
 from bot.features.merges.outcomes import ClaimMemory, MergeOutcome, Reland, RevertIndex, find_relands
-from bot.features.merges.risk import Risk, assess_pull_request
+from bot.features.merges.risk import REVERT_WINDOW, FileHistory, Risk, assess_pull_request
 from bot.features.merges.summary import log_defect
-from bot.platform.progress import note_progress
 from bot.platform.pulls.models import PullRequest, remove_duplicates, sort_newest_first
 from bot.platform.pulls.paths import PathClasses, PathClassesLookup, get_default_classes
 from bot.platform.pulls.sources import DayMerges
 from bot.platform.store.merge_records import HistoryStore
-from bot.platform.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor, note_progress
 from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.history.outcomes import find_outcomes
 from impact.history.reverts import Revert, RevertClaim

@@ -17,7 +17,7 @@ from bot.app import App
 from bot.errors import PrdigestError, SourceUnavailable, StoreUnavailable, UsageError
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.platform.github.caches import ReleaseCache
-from bot.platform.github.releases import GitHubTrees
+from bot.platform.github.source_files import GitHubTrees
 from bot.platform.pulls.models import PullRequest
 from bot.platform.source.models import RepositoryTree, SourceFiles, TreeFile
 from bot.platform.source.reading import update_mirror

@@ -15,21 +15,20 @@ from typing import TypeVar
 from bot.app import App
 from bot.dates import LocalDay, Span, parse_span
 from bot.errors import DiscussionUnavailable, PrdigestError, PullRequestNotFound, StoreUnavailable, UsageError
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.summary import Evidence, Fallback, FallbackReason, build_fallback_summary
 from bot.features.merges.timeline import MergeList
+from bot.features.merges.view import Entry
 from bot.features.questions.rules import Citation, ThreadSubject, has_quote, verify_citation
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_cached_entry, get_summary
 from bot.features.touches.contracts import list_merges
 from bot.platform.models.packing import Coverage
 from bot.platform.models.prompts import MODEL_BOUNDS, BoundedText, TextBounds, limit_lines
-from bot.platform.provenance import Provenance
-from bot.platform.pulls.discussion import Discussion, Remark
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.pulls.paths import determine_area
-from bot.platform.source.reading import PullSource
+from bot.platform.pulls.sources import Discussion, Remark
+from bot.platform.source.reading import Provenance, PullSource
 from bot.platform.worker_threads import DeadlineExecutor
 from bot.redaction import redact_patch
 from impact.contract.models import name_merge

@@ -12,13 +12,13 @@ from typing import Literal
 
 from bot.dates import LocalDay, Span, TodayProvider, parse_span
 from bot.errors import UsageError
-from bot.features.merges.entry import Entry
 from bot.features.merges.requests import DigestRequest, RisksRequest, SubjectKind, SummaryRequest
 from bot.features.merges.summary import Evidence, Quote, is_evidence, locate_quotes
+from bot.features.merges.view import Entry
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.diff import find_quote
-from bot.platform.pulls.discussion import Remark
 from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.sources import Remark
 from bot.platform.slack.requests import MENTION, SlackRequest
 from bot.platform.source.excerpts import SourceExcerpt
 from bot.redaction import redact_text

@@ -8,30 +8,368 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from bot.app import App
-from bot.errors import PrdigestError, SlackCallRefused, UsageError
-from bot.features.questions.answers import ANSWER_DRAFT_JSON, write_answer
-from bot.features.questions.rules import Question, RememberedMessage, ThreadMemory, is_remark
-from bot.features.questions.view import render_private_answer
-from bot.features.questions.votes import INPUTS
+from bot.dates import LocalDay
+from bot.errors import AnswerCancelled, ModelAnswerInvalid, ModelError, PrdigestError, SlackCallRefused, UsageError
+from bot.features.glossary import explain_asked
+from bot.features.merges.view import Entry
+from bot.features.questions import texts
+from bot.features.questions.markdown import AnswerMarkdown, Links
+from bot.features.questions.reading import ReadingSession
+from bot.features.questions.rules import (
+    AnswerEnd,
+    Citation,
+    Question,
+    RememberedMessage,
+    ThreadMemory,
+    is_remark,
+    parse_subject,
+    search_by_words,
+)
+from bot.features.questions.tools import build_tools, describe_touches
+from bot.features.questions.view import (
+    ENDS,
+    GLOSSARY_NOTE,
+    INPUTS,
+    MODEL_NOTE,
+    AnswerInputs,
+    AnswerOutcome,
+    NumberedCitation,
+    ToolExchange,
+    describe_tools,
+    format_search_answer,
+    label_citation,
+    label_remark,
+    render_footer,
+    render_private_answer,
+)
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.costs import WorkKind, bill_to, name_payer, tally_costs
 from bot.platform.jobs import JobQueue, QueueName, job
 from bot.platform.markdown import sanitize_text
+from bot.platform.models import Chat, ChatModel, TextDelta, TextPart, Turn
+from bot.platform.models.agent import AgentLimits, AgentLoop, ToolEnd, ToolsStart, TurnStart
+from bot.platform.models.prompts import fence_text, read_instructions
+from bot.platform.models.tools import define_tools
 from bot.platform.slack.answers import Answer, AnsweredRequest
+from bot.platform.slack.blocks import AnswerDisplay
 from bot.platform.slack.display import SlackAnswerDisplay
-from bot.platform.slack.messages import AnswerDisplay
 from bot.platform.slack.notices import GAVE_UP, describe_error
 from bot.platform.slack.replies import log_refusal
 from bot.platform.slack.requests import Audience, SlackRequest, restore_bot_text, restore_user_text
+from bot.platform.store.codecs import VersionedJson
 from bot.platform.store.keys import ANSWER_PROGRESS, DIGEST_RECORD, LEASE, build_thread_name
 from bot.platform.store.tables import Queue, Store, Table
+from bot.redaction import redact_text
+from bot.text import format_count
+from bot.usage import Usage
 from impact.text.strings import truncate_text
 
+# --- answering
+
+# The model's citations are checked against what was read for this answer.
+
 log = logging.getLogger(__name__)
+
+# characters: some 14,000 tokens. A busy day's list takes half; the rest holds complete diffs, which save rounds
+# of reading, and make what further questions read small compared with what the prompt cache already holds
+_MAX_RECORD_LENGTH = 56_000
+# for all pull requests together in a thread about single ones
+_MAX_DIFF_LENGTH = 48_000
+# the rest of the four minutes is for Slack, the last edit and a slow network
+ANSWER_LIMITS = AgentLimits(
+    rounds=7, calls=6, seconds=210.0, last_seconds=70.0, silence_seconds=25.0, prompt_tokens=400_000
+)
+ANSWER_VERSION = "answer.v5"
+_LAST_TURN_NOTE = "No more tools: write the answer now from what you have, and say what is missing."
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDraft:
+    text: str
+    raw_text: str
+    footer: Sequence[Mapping[str, Any]]
+    inputs: AnswerInputs
+
+
+ANSWER_DRAFT_JSON = VersionedJson(AnswerDraft, 1)
+
+
+def write_answer(app: App, question: Question, memory: ThreadMemory, display: AnswerDisplay) -> AnswerDraft:
+    """Write the answer to a question and show it meanwhile. Raises PrdigestError if its subject cannot be read."""
+    # the time for reading before the model is asked counts too
+    today, started = app.get_today(), time.monotonic()
+    subject = parse_subject(memory.about, app.repositories, today, app.get_today)
+    if not memory.about:
+        # a conversation that no post of the bot began is about what its channel subscribed to
+        profile = app.get_channel_profile(question.visit.channel, subject.repository)
+        subject = replace(subject, profile=profile)
+    inputs = AnswerInputs(
+        question=redact_text(question.text),
+        repository=str(subject.repository),
+        days=str(subject.span),
+        numbers=subject.numbers,
+        thread=memory.messages,
+    )
+    if entry := explain_asked(question.text):
+        inputs = replace(inputs, answer=entry, model=GLOSSARY_NOTE)
+        return AnswerDraft(entry, entry, render_footer(GLOSSARY_NOTE, "", "", 0), inputs)
+    session = ReadingSession(app, today, subject)
+    display.show_status("is reading the pull requests…")
+    record, entries = build_initial_context(session)
+
+    def search(sentence: str, outcome: AnswerOutcome, reason: str) -> AnswerDraft:
+        matching, gaps = search_by_words(question.text, entries), session.provenance.gaps
+        text = format_search_answer(sentence, session.span.title, matching, gaps)
+        return AnswerDraft(text, text, (), replace(inputs, answer=text, outcome=outcome, reason=reason))
+
+    refusal = app.budget.explain_refusal(question.visit) if app.chat else "No model is set up."
+    if refusal or app.chat is None:
+        return search(refusal, AnswerOutcome.REFUSED, refusal)
+    citations, model = Citations(session), app.settings.prdigest_answer_model
+    links = Links(citations.link, session.find_address)
+    try:
+        turns = build_turns(record, memory, question.text, today)
+        written = talk_with_model(app.chat, turns, session, links, display, started=started)
+    except ModelError as error:
+        log.info("no answer by the model [%s]: %s", question.visit.reference, error)
+        return search(f"It gave no answer: {error}.", AnswerOutcome.FAILED, str(error))
+
+    note, cited = ENDS[written.end].format(failure=written.failure), _list_shown(citations.cited, written.text)
+    footer = render_footer(
+        note,
+        session.provenance.sources,
+        session.provenance.gaps,
+        len(citations.failed),
+        # what people say proves nothing about code
+        is_unproven="`" in written.text and not cited,
+        # readers of a thread know it from its first answer
+        author="" if memory.answered else app.sources.stands_in or MODEL_NOTE,
+    )
+    inputs = replace(
+        inputs,
+        answer=written.text,
+        model=app.sources.stands_in or model,
+        prompt=ANSWER_VERSION,
+        rounds=written.rounds,
+        usage=written.usage,
+        exchanges=written.exchanges,
+        citations=cited,
+        quoted=_list_shown(citations.quoted, written.text),
+        failed_citations=tuple(citations.failed),
+        note=note,
+    )
+    return AnswerDraft(written.text, written.raw_text, footer, inputs)
+
+
+class Citations:
+    """The citations of one answer: those that hold, with the number of their pull request and their address."""
+
+    def __init__(self, session: ReadingSession) -> None:
+        self._session = session
+        self.cited: dict[Citation, tuple[int, str]] = {}
+        self.quoted: dict[Citation, tuple[int, str]] = {}
+        self.failed: dict[Citation, None] = {}
+
+    def link(self, citation: Citation) -> tuple[str, str] | None:
+        if remark := self._session.find_remark(citation):
+            label, address = label_remark(*remark)
+            self.quoted[citation] = remark[0].number, address
+        elif evidence := self._session.find_evidence(citation):
+            label, address = label_citation(*evidence)
+            self.cited[citation] = evidence[0].number, address
+        else:
+            self.failed[citation] = None
+            return None
+        return label, address
+
+
+def _list_shown(citations: Mapping[Citation, tuple[int, str]], text: str) -> tuple[NumberedCitation, ...]:
+    return tuple(
+        NumberedCitation(each.pull, each.path, each.quote, each.line, each.is_removed, number)
+        for each, (number, address) in citations.items()
+        if address in text
+    )
+
+
+# --- what the model is asked: the same text at the beginning for each question, so that its prompt cache holds it
+
+
+def build_initial_context(session: ReadingSession) -> tuple[str, tuple[Entry, ...]]:
+    """Return the record of a thread's days or pull requests, and those in it. Raises PrdigestError."""
+    subject, provenance = session.subject, session.provenance
+    classes = session.app.paths.get_path_classes(subject.repository)
+    if subject.numbers:
+        entries = tuple(session.get_entry(subject.repository, number) for number in subject.numbers)
+        described = []
+        for entry in entries:
+            packed = texts.fit_diff(entry.pull, _MAX_DIFF_LENGTH // len(entries), classes)
+            provenance.add_summary(entry.number)
+            provenance.add_diff(entry.pull, entry.pull.files or (), packed.left_out)
+            diff = f"\nDiff ({packed.coverage}):\n{packed.text or '[no text diff]'}"
+            described.append(texts.format_pull_request(entry) + ("" if entry.pull.files is None else diff))
+        return fence_text("record", "\n\n".join(described)), entries
+    days = session.read_days(subject.repository, subject.span)
+    # as detailed as it fits
+    forms = (texts.format_pull_request, texts.format_details, texts.format_line, texts.format_short_line)
+    listed = texts.format_entries([texts.format_head(days)], days.entries, _MAX_RECORD_LENGTH, forms)
+    diffs = texts.collect_small_diffs(days.entries, _MAX_RECORD_LENGTH - len(listed.text), classes)
+    if listed.hidden_count:
+        provenance.add_gap(f"{format_count(listed.hidden_count, 'pull request')} of the list (too long)")
+    provenance.add_days(days.span.title + (f" with {format_count(len(diffs), 'diff')}" if diffs else ""))
+    for pull, _ in diffs:
+        provenance.add_unread_files(pull)
+    parts = [listed.text, describe_touches(session), *(text for _, text in diffs)]
+    return fence_text("record", "\n".join(filter(None, parts))), days.entries
+
+
+def build_turns(record: str, memory: ThreadMemory, question: str, today: LocalDay) -> tuple[Turn, ...]:
+    """Return the turns up to a question. Sides take turns and no part is blank: services accept nothing else."""
+    dialogue = [Turn("person", (TextPart(record, stable=True),))]
+    for message in memory.messages:
+        if message.by == "person":
+            dialogue.append(Turn("person", (TextPart(fence_text("question", message.text)),)))
+        elif message.text.strip():
+            dialogue.append(Turn("model", (TextPart(message.text),)))
+    # the date comes last: the text before it stays the same for the next question
+    date = TextPart(f"Today is {today.date:%A} {today.date} ({today.zone}).")
+    dialogue.append(Turn("person", (TextPart(fence_text("question", question)), date)))
+    turns: list[Turn] = []
+    for turn in dialogue:
+        if turns and turns[-1].by == turn.by:
+            turns[-1] = replace(turns[-1], parts=(*turns[-1].parts, *turn.parts))
+        else:
+            turns.append(turn)
+    return tuple(turns)
+
+
+# --- the talk with the model
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswer:
+    """An answer for readers and as the model wrote it, why it ends, and ``failure``, if the model broke off."""
+
+    text: str
+    raw_text: str
+    end: AnswerEnd
+    usage: Usage
+    exchanges: tuple[ToolExchange, ...]
+    rounds: int
+    failure: str = ""
+
+
+def talk_with_model(
+    model: ChatModel,
+    turns: tuple[Turn, ...],
+    session: ReadingSession,
+    links: Links,
+    display: AnswerDisplay,
+    clock: Callable[[], float] = time.monotonic,
+    started: float | None = None,
+    limits: AgentLimits = ANSWER_LIMITS,
+) -> WrittenAnswer:
+    """Answer the question at the end of ``turns``, in rounds of tools, and show the answer while it is written.
+
+    Its time counts from ``started`` in seconds of ``clock``, or from now. Raises ModelError, with the usage,
+    if there is nothing to show; SlackUnavailable and StoreUnavailable, after which another attempt may help.
+    """
+    tools = build_tools(session)
+    chat = Chat(
+        model=session.app.settings.prdigest_answer_model,
+        system=read_instructions(ANSWER_VERSION),
+        tools=define_tools(tools),
+        turns=turns,
+        max_tokens=limits.output_tokens,
+        silence=limits.silence_seconds,
+        seconds=limits.seconds,
+    )
+    ends_at = (clock() if started is None else started) + limits.seconds
+    loop = AgentLoop(model, chat, tools, limits, _LAST_TURN_NOTE, clock, session.app.sleep, ends_at)
+    answer, failure = _ShownAnswer(AnswerMarkdown(links), display), ""
+    try:
+        end = _show_events(loop, answer)
+        # the model had finished, so that its last text is complete
+        answer.markdown.end_answer(is_whole=end in (AnswerEnd.COMPLETE, AnswerEnd.TRUNCATED))
+    except ModelError as error:
+        # if text was shown, a failure of the model ends the answer
+        end, failure = AnswerEnd.BROKEN, str(error)
+        answer.markdown.end_answer(is_whole=False)
+        if not answer.choose_text()[0].strip():
+            raise
+        log.info("an answer breaks off: %s", error)
+    text, raw_text = answer.choose_text()
+    if not text.strip():
+        raise ModelAnswerInvalid("the model wrote no answer", loop.count.usage)
+    if end is AnswerEnd.COMPLETE and answer.markdown.is_cut:
+        end = AnswerEnd.TOO_LONG
+    return WrittenAnswer(text, raw_text, end, loop.count.usage, tuple(answer.exchanges), loop.rounds, failure)
+
+
+def _show_events(loop: AgentLoop, answer: _ShownAnswer) -> AnswerEnd:
+    with closing(loop.run()) as events:
+        for event in events:
+            try:
+                match event:
+                    case TextDelta():
+                        answer.show_piece(answer.markdown.feed(event.text))
+                    case ToolsStart():
+                        answer.show_piece(answer.markdown.end_turn())
+                        answer.display.show_status(describe_tools(event.calls))
+                    case ToolEnd(call, result):
+                        answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
+                    case TurnStart(is_again=True):
+                        # the text shown of the interrupted turn stays until there is new text
+                        answer.markdown = copy(answer.turn_start)
+                    case TurnStart():
+                        answer.turn_start = copy(answer.markdown)
+            except AnswerCancelled:
+                return AnswerEnd.STOPPED
+            # showing text takes time, too
+            if loop.seconds_left <= 0:
+                return AnswerEnd.LATE
+    return AnswerEnd.TRUNCATED if loop.turn.is_cut else AnswerEnd.COMPLETE
+
+
+@dataclass
+class _ShownAnswer:
+    """What the asker sees of an answer: more than ``markdown`` has while a repeated turn has fewer words."""
+
+    markdown: AnswerMarkdown
+    display: AnswerDisplay
+    exchanges: list[ToolExchange] = field(default_factory=list)
+    shown: str = ""
+    shown_raw: str = ""
+
+    def __post_init__(self) -> None:
+        self.turn_start = copy(self.markdown)
+
+    def show_piece(self, piece: str) -> None:
+        """Show what came. Raises AnswerCancelled if the asker stopped the answer."""
+        if not piece:
+            return
+        before, self.shown, self.shown_raw = self.shown, self.markdown.shown_text, self.markdown.raw_text
+        if self.shown == before + piece:
+            self.display.append_text(piece)
+        else:
+            self.display.replace_text(self.shown)
+
+    def choose_text(self) -> tuple[str, str]:
+        """Return the text so far, or what was shown before an interruption if that is more; and its raw text."""
+        text = self.markdown.shown_text
+        if len(self.shown) > len(text) and self.shown.startswith(text):
+            return self.shown + ("\n```" if self.shown.count("```") % 2 else ""), self.shown_raw
+        return text, self.markdown.raw_text
+
+
+# --- the line of a thread
 
 # seconds after which a thread is locked by a process that lives, not by one that died. The job of that one, which
 # may be this one, can come back before its lock expires, and nobody else would take the question

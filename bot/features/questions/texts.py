@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from bot.features.merges.entry import Entry
+from bot.features.merges.view import Entry
 from bot.features.questions.reading import REMARK_SIGN, DayEntries
 from bot.platform.models.packing import Coverage, PackedDiff, pack_diff
 from bot.platform.models.prompts import MAX_RESULT_LENGTH, BoundedText, join_items, limit_lines
 from bot.platform.pulls.diff import split_hunks
-from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, shorten_remarks
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import ChangedFile, PullRequest
-from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClasses
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, Filters, PathClasses
+from bot.platform.pulls.sources import Discussion, Remark, RemarkKind, shorten_remarks
 from bot.text import format_count
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines, remove_comments, truncate_text
@@ -166,7 +165,6 @@ def format_pull_request(entry: Entry) -> str:
 
 
 # --- what people wrote about one
-
 
 _HEADINGS = {
     RemarkKind.ISSUE: "Issues that it closes:",

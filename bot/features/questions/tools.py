@@ -14,9 +14,8 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, create_model
 
-from bot.features.merges.entry import Entry
 from bot.features.merges.risk import RiskBand
-from bot.features.merges.view import format_outcome_fact
+from bot.features.merges.view import Entry, format_outcome_fact
 from bot.features.questions import texts
 from bot.features.questions.reading import DayEntries, ReadingSession, describe_reverts
 from bot.features.questions.texts import Where, find_places, has_word, select_files
@@ -25,9 +24,9 @@ from bot.features.watches.whereabouts import describe_places, describe_state, fi
 from bot.platform.models.packing import Coverage
 from bot.platform.models.prompts import join_items
 from bot.platform.models.tools import ToolArguments, ToolName, Tools
-from bot.platform.provenance import shorten_path
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.paths import Filters
+from bot.platform.source.reading import shorten_path
 from bot.platform.source.tools import SOURCE_TOOLS, list_missing_tools
 from bot.redaction import redact_text
 from bot.text import format_count
@@ -383,7 +382,6 @@ def _shorten(text: str) -> str:
 
 
 # --- all of them
-
 
 # by name: the arguments of each, and the function that gets the session and them
 SHARED_TOOLS: Mapping[str, tuple[type[ToolArguments], Callable[[ReadingSession, Any], str]]] = {

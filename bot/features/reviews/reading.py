@@ -24,16 +24,15 @@ from bot.features.reviews.report import (
 from bot.platform import deadlines
 from bot.platform.models import Chat, ChatModel, TextPart, ToolResult, Turn
 from bot.platform.models.agent import AgentLimits, AgentLoop, TokenCount
-from bot.platform.models.answers import build_schema, describe_validation_error
+from bot.platform.models.completion import build_schema, describe_validation_error
 from bot.platform.models.packing import PackedChange, choose_smaller_budget, format_change, pack_change
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import Tools, define_tools
-from bot.platform.provenance import Provenance
 from bot.platform.pulls.diff import split_hunks
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import PathClassesLookup, get_default_classes
 from bot.platform.source.models import SourceFiles
-from bot.platform.source.reading import CodeSources, PullSource
+from bot.platform.source.reading import CodeSources, Provenance, PullSource
 from bot.platform.source.tools import SOURCE_TOOLS, list_missing_tools
 from bot.usage import NO_USAGE, CallPurpose, PriceList, Usage
 from impact.repository import Repository

@@ -17,7 +17,7 @@ from bot.features.merges.review import (
     locate_finding,
 )
 from bot.features.merges.summary import Quote
-from bot.platform.models.answers import AnswerShape, SafeLine, limit_length
+from bot.platform.models.completion import AnswerShape, SafeLine, limit_length
 from bot.platform.pulls.models import PullRequest
 from bot.platform.source.excerpts import SourceExcerpt, mark_lines, split_excerpt
 from bot.platform.source.reading import find_change

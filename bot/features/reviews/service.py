@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from bot.app import App
 from bot.errors import BudgetExceeded, ModelBusy, ModelRequestRejected, PrdigestError
-from bot.features.merges.entry import Entry
 from bot.features.merges.neighbors import NO_NEIGHBORS, find_neighbors
 from bot.features.merges.review import BugReview, ReviewCoverage, should_review
 from bot.features.merges.summary import log_defect
+from bot.features.merges.view import Entry
 from bot.features.reviews.reading import MAX_DIFF_TOKENS, REVIEW_VERSION, ReviewCost, Reviewer, ReviewResult
 from bot.platform import deadlines
 from bot.platform.pulls.models import PullRequest, Reference

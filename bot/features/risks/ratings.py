@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.features.merges.entry import LeadRule
 from bot.features.merges.review import ReviewVerdict
+from bot.features.merges.view import LeadRule
 
 
 @dataclass(frozen=True, slots=True)

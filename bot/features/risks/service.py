@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 from bot.app import App
 from bot.dates import Span, get_today, parse_span
 from bot.errors import StoreUnavailable
-from bot.features.merges.entry import Entry, close_findings
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import (
     DEFAULT_RISKS,
@@ -29,18 +28,19 @@ from bot.features.merges.requests import (
 from bot.features.merges.review import BugReview, ReviewVerdict, rank_reviewed, select_riskiest
 from bot.features.merges.risk import Risk
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, combine_lists, list_days
+from bot.features.merges.view import Entry, close_findings
 from bot.features.reviews.service import get_review
 from bot.features.risks.ratings import RatedDigest
 from bot.features.risks.rules import TrackRecordScore, compute_score
 from bot.features.risks.view import RiskList, render_risk_list, render_score
 from bot.features.summaries.reading import load_files
 from bot.features.summaries.service import get_summary, refresh_summary
-from bot.features.touches.breaking import describe_elsewhere, select_breaking
 from bot.features.touches.contracts import read_changes
+from bot.features.touches.lines import describe_elsewhere, select_breaking
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.slack.buttons import SHARE_RISKS, make_details_menu
+from bot.platform.slack.blocks import SHARE_RISKS, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.dates import Span
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.view import (
     MAX_SENTENCE,
+    Entry,
     make_list,
     render_lines,
     render_outcome,
@@ -30,12 +30,19 @@ from bot.features.risks.rules import (
     TrackRecordScore,
     TrackRecordVerdict,
 )
-from bot.features.touches.breaking import BreakingMerge, render_breaking
-from bot.features.touches.lines import WIDE_TOUCHES, HitContext, make_sentence, render_touches
+from bot.features.touches.lines import (
+    WIDE_TOUCHES,
+    BreakingMerge,
+    HitContext,
+    make_sentence,
+    render_breaking,
+    render_touches,
+)
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
     Block,
     Element,
+    Post,
     choose_fitting_blocks,
     escape_mrkdwn,
     make_block,
@@ -45,7 +52,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Post
 from bot.platform.slack.terminal import format_message
 from bot.text import format_count
 from impact.coverage import CoveredList
@@ -74,7 +80,7 @@ class RiskList:
     ``taken_back`` are the outcomes that stand, ``older`` are reverts of earlier merges.
     ``merged`` pull requests were merged in the days, and ``matching`` of them match the filters. What was not read
     for any part of the answer is in the coverage of ``riskiest``. ``is_reduced`` is the same as in
-    :class:`bot.features.merges.entry.Digest`.
+    :class:`bot.features.merges.view.Digest`.
 
     ``breaking`` are those that break callers, whatever their band.
     ``touches`` says what the merges mean for a profile, None without one; then only those ``touching`` it match.

@@ -19,7 +19,9 @@ from bot.app import App
 from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.features.subscriptions.view import make_channel
 from bot.platform.slack.blocks import (
+    CLOCK_SKEW,
     Element,
+    Post,
     escape_mrkdwn,
     make_block,
     make_bullets,
@@ -27,7 +29,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import CLOCK_SKEW, Post
 from bot.platform.store.due_queue import IncidentReport, ReportUpdate
 from bot.platform.store.tables import Table
 from bot.text import format_count

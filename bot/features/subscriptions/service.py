@@ -16,15 +16,6 @@ from bot.dates import Span, get_yesterday
 from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.features.digest.rules import DigestSpec
 from bot.features.subscriptions import view
-from bot.features.subscriptions.form import render_form
-from bot.features.subscriptions.permissions import (
-    IS_GONE,
-    can_see,
-    filter_visible,
-    find_refusal,
-    require_member,
-    require_previews,
-)
 from bot.features.subscriptions.rules import (
     DAY,
     AmbiguousSelection,
@@ -36,17 +27,24 @@ from bot.features.subscriptions.rules import (
     Timing,
 )
 from bot.features.subscriptions.tables import (
+    IS_GONE,
     SUBSCRIPTIONS,
+    can_see,
+    filter_visible,
+    find_refusal,
     get_subscription,
     get_subscriptions,
     list_subscriptions,
     put_subscription,
+    require_member,
+    require_previews,
     set_previews,
 )
+from bot.features.subscriptions.view import render_form
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.blocks import Post
 from bot.platform.slack.directory import ChannelInfo
-from bot.platform.slack.messages import Post
 from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import NextDigest

@@ -38,7 +38,7 @@ from bot.features.merges.summary import (
 )
 from bot.platform.costs import Expense, get_account
 from bot.platform.models import Model, Prompt
-from bot.platform.models.answers import (
+from bot.platform.models.completion import (
     AnswerShape,
     NonEmpty,
     OptionalProse,
@@ -47,8 +47,8 @@ from bot.platform.models.answers import (
     SafeText,
     build_schema,
     limit_length,
+    request_answer,
 )
-from bot.platform.models.completion import request_answer
 from bot.platform.models.packing import (
     Coverage,
     PackedChange,

@@ -9,9 +9,9 @@ from functools import partial
 
 from bot.app import App
 from bot.errors import RateLimited, UsageError
-from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.requests import SubjectKind, SummaryRequest
 from bot.features.merges.summary import SummarisedPullRequest
+from bot.features.merges.view import Entry, LeadRule
 from bot.features.reviews.service import get_review
 from bot.features.summaries.reading import SUMMARY_VERSION, read_pull_request
 from bot.features.summaries.view import (
@@ -27,7 +27,7 @@ from bot.platform.costs import Expense, get_account
 from bot.platform.jobs import job
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.slack.buttons import SHARE_SUMMARY, make_details_button
+from bot.platform.slack.blocks import SHARE_SUMMARY, make_details_button
 from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table

@@ -11,13 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 from typing import Any
 
-from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.review import BugReview, is_worth_listing
 from bot.features.merges.risk import BASE_RATE, HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, RULE_MEANINGS, RiskBand
 from bot.features.merges.summary import MAX_CLAIM_LENGTH, Evidence, describe_fallback
 from bot.features.merges.view import (
     LOAD_HISTORY,
     NO_HISTORY,
+    Entry,
+    LeadRule,
     format_band,
     render_quote,
     render_review,
@@ -29,6 +30,7 @@ from bot.platform.slack.blocks import (
     CLOSE_LABEL,
     Block,
     Element,
+    Post,
     choose_fitting_blocks,
     escape_mrkdwn,
     make_block,
@@ -40,9 +42,8 @@ from bot.platform.slack.blocks import (
     make_prose,
     make_section,
     make_text,
+    make_watch_button,
 )
-from bot.platform.slack.buttons import make_watch_button
-from bot.platform.slack.messages import Post
 from bot.platform.slack.notices import describe_error
 from bot.platform.slack.terminal import format_message
 from bot.redaction import redact_text

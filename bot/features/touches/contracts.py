@@ -15,15 +15,13 @@ from bot.errors import PrdigestError, RateLimited, StoreUnavailable, TimeLimitEx
 from bot.features.merges import timeline
 from bot.features.merges.timeline import MergeList
 from bot.features.summaries.reading import load_files
-from bot.features.touches.breaking import describe_elsewhere
-from bot.features.touches.lines import LEDGER_DAYS
+from bot.features.touches.lines import LEDGER_DAYS, describe_elsewhere
 from bot.features.touches.requests import ContractRequest
 from bot.platform.github.caches import ReleaseCache
-from bot.platform.progress import note_progress
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import ChangedFile, PullRequest
+from bot.platform.pulls.paths import Filters
 from bot.platform.store.tables import Table
-from bot.platform.worker_threads import DeadlineExecutor
+from bot.platform.worker_threads import DeadlineExecutor, note_progress
 from impact.contract.deprecations import (
     DeprecationLedger,
     DeprecationNews,

@@ -2,31 +2,46 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from enum import StrEnum
+from itertools import groupby
 
 from bot.errors import UsageError
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.summary import Evidence, build_evidence_url
-from bot.features.merges.view import format_more, format_outcome, keep_short, make_list, render_lines
+from bot.features.merges.view import (
+    format_more,
+    format_outcome,
+    keep_short,
+    keep_title,
+    make_list,
+    render_lines,
+    render_numbers,
+    shorten_branch,
+)
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.blocks import (
     UNKNOWN_BUTTON,
     UNNAMED,
+    VERSION_MARK,
     Block,
     Element,
     make_block,
     make_bullets,
+    make_button,
     make_link,
     make_prose,
     make_section,
     make_text,
+    make_watch_button,
+    remove_mark,
 )
-from bot.platform.slack.buttons import VERSION_MARK, make_button, make_watch_button, remove_mark
 from bot.text import format_count, truncate_words
+from impact.contract.breaking import Breakage, list_breakages
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.table import ContractTableRow, select_told
@@ -547,3 +562,91 @@ def _read_hit(text: str, repositories: AllowedRepositories) -> tuple[str, Refere
 # one for each verdict: within a row of buttons, actions differ
 HIT_VERDICTS = {verdict: f"hit_{verdict.name.lower()}" for verdict in TouchVerdict}
 AGENT_TASK = "hit_task"
+
+
+# --- what breaks callers
+
+# the verb that an effect has after its one name
+_SINGULAR = re.compile(r"(?:(?<=^no longer )|^)(?:is|has|takes|accepts|requires)\b")
+_MAX_EFFECT = 160
+_MAX_ELSEWHERE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class BreakingMerge:
+    """A merge that breaks callers: what it breaks, the most telling first, at least one."""
+
+    pull: PullRequest
+    breakages: tuple[Breakage, ...]
+
+    @property
+    def number(self) -> int:
+        return self.pull.number
+
+
+def select_breaking(
+    contracts: Iterable[MergeContract], pulls: Iterable[PullRequest], settled: Collection[int] = ()
+) -> tuple[BreakingMerge, ...]:
+    """Return the merges among ``pulls`` that break callers: those that take something away first, then the widest.
+
+    Those that are ``settled`` are left out: what was reverted breaks nobody any more. Nor does what went into
+    another branch than the default one.
+    """
+    by_number = {pull.number: pull for pull in pulls if pull.number not in settled and not pull.other_branch}
+    listed = (
+        BreakingMerge(by_number[contract.number], breakages)
+        for contract in contracts
+        if contract.number in by_number and (breakages := list_breakages(contract))
+    )
+    return tuple(sorted(listed, key=_get_order))
+
+
+def _get_order(merge: BreakingMerge) -> tuple[bool, int, int]:
+    takes_away = merge.breakages[0].change.kind is ChangeKind.REMOVED
+    return not takes_away, -len(merge.breakages), -merge.number
+
+
+def render_breaking(merges: Sequence[BreakingMerge], *, most: int = 5, names: int = 3) -> Iterator[Block]:
+    """Yield the section: a line for each of ``most`` merges, then the numbers of the others.
+
+    Each merge is named, however many there are. ``names`` are those of a line. What was not read stands above.
+    """
+    if not merges:
+        return
+    lines = [_render_merge(merge, names) for merge in merges[:most]]
+    if rest := merges[most:]:
+        urls = {merge.number: merge.pull.url for merge in rest}
+        lines.append([make_text("Also "), *render_numbers([*urls], urls, len(urls))])
+    yield make_list("Breaking", lines)
+
+
+def _render_merge(merge: BreakingMerge, names: int) -> list[Element]:
+    title = keep_title(merge.pull)
+    elements = [make_link(merge.pull.url, f"#{merge.number}{f' {title}' if title else ''}", bold=True)]
+    return [*elements, make_text(" — "), *_render_breakages(merge.breakages, names)]
+
+
+def _render_breakages(breakages: Sequence[Breakage], most: int) -> list[Element]:
+    """Return what is broken as a sentence: names of the same effect together, the others counted."""
+    elements: list[Element] = []
+    for effect, group in groupby(breakages[:most], lambda each: each.effect):
+        same = list(group)
+        elements += [make_text("; ")] if elements else []
+        for place, each in enumerate(same):
+            elements += [make_text(" and " if place == len(same) - 1 else ", ")] if place else []
+            elements += make_code(shorten_name(each.change.name))
+        text = _SINGULAR.sub(_make_plural, effect) if len(same) > 1 else effect
+        elements += [make_text(" "), *make_prose(text, {}, _MAX_EFFECT)]
+    rest = len(breakages) - most
+    return [*elements, *([make_text(f" ({format_more(rest)})")] if rest > 0 else [])]
+
+
+def _make_plural(verb: re.Match[str]) -> str:
+    return {"is": "are", "has": "have"}.get(verb[0], verb[0].removesuffix("s"))
+
+
+def describe_elsewhere(pulls: Sequence[PullRequest]) -> str:
+    """Return which merges are not judged since they went into other branches, as a clause; empty for none."""
+    names = [f"#{pull.number} (into {shorten_branch(pull)})" for pull in pulls]
+    more = f" {format_more(len(names) - _MAX_ELSEWHERE)}" if len(names) > _MAX_ELSEWHERE else ""
+    return f"not judged: {', '.join(names[:_MAX_ELSEWHERE])}{more}" if names else ""

@@ -19,7 +19,7 @@ from bot.platform.commands import (
     RepositoryRequest,
     check_length,
 )
-from bot.platform.pulls.filters import NO_FILTERS, Filters
+from bot.platform.pulls.paths import NO_FILTERS, Filters
 from bot.platform.slack.requests import restore_user_text
 from impact.profile.models import parse_profile_name
 from impact.repository import Repository

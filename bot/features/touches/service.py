@@ -57,15 +57,13 @@ from bot.features.touches.view import (
 from bot.platform import deadlines
 from bot.platform.commands import CommandRequest
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
-from bot.platform.progress import note_progress
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.slack.blocks import Element
-from bot.platform.slack.buttons import SHARE_DIGEST, make_details_menu
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import SHARE_DIGEST, Element, Post, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.source.reading import update_mirror
 from bot.platform.store.keys import parse_digest_key
+from bot.platform.worker_threads import note_progress
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract, cover_contracts

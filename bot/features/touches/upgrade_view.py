@@ -9,8 +9,10 @@ from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action,
 from bot.platform.markdown import escape_line, write_address, write_code
 from bot.platform.slack.blocks import (
     UNNAMED,
+    Attachment,
     Block,
     Element,
+    Post,
     choose_fitting_blocks,
     escape_mrkdwn,
     make_block,
@@ -22,7 +24,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Attachment, Post
 from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange
 from impact.contract.net_changes import NetChange
@@ -268,7 +269,6 @@ def _list_parameters(label: str, parameters: Iterable[Parameter]) -> str:
 
 
 # --- the message: how much it is, where to stop, and what comes first
-
 
 # how many stops, files, items of a file, and words of a reason are shown; tried until a message fits
 _VERSIONS = ((4, 3, 2, 14), (3, 3, 1, 8), (2, 2, 1, 6))

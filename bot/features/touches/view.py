@@ -40,8 +40,10 @@ from bot.platform.markdown import escape_line, write_address, write_code
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
     UNNAMED,
+    Attachment,
     Block,
     Element,
+    Post,
     choose_fitting_blocks,
     escape_mrkdwn,
     make_block,
@@ -53,7 +55,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Attachment, Post
 from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.table import ContractTableRow
@@ -231,7 +232,6 @@ def render_deprecations(name: str, entries: CoveredList[StatedDeprecation], url:
 
 
 # --- the hits of some days, and what became of all of them
-
 
 # what is tried until a message fits
 _TOUCH_LIMITS = ((20, 9, 14, 18), (12, 9, 14, 18), (12, 6, 8, 10), (8, 0, 6, 6), (4, 0, 0, 0))

@@ -15,9 +15,18 @@ from bot.features.watches.whereabouts import Whereabouts, fetch_whereabouts, ren
 from bot.platform.jobs import job
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.blocks import Element, escape_mrkdwn, make_block, make_bullets, make_section, make_text
-from bot.platform.slack.buttons import add_buttons, make_details_button
-from bot.platform.slack.messages import CLOCK_SKEW, Post
+from bot.platform.slack.blocks import (
+    CLOCK_SKEW,
+    Element,
+    Post,
+    add_buttons,
+    escape_mrkdwn,
+    make_block,
+    make_bullets,
+    make_details_button,
+    make_section,
+    make_text,
+)
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck

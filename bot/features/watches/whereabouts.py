@@ -17,16 +17,17 @@ from bot.platform.jobs import job
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.blocks import (
+    SHARE_DIGEST,
     Element,
+    Post,
     escape_mrkdwn,
     make_block,
     make_bullets,
+    make_details_button,
     make_link,
     make_section,
     make_text,
 )
-from bot.platform.slack.buttons import SHARE_DIGEST, make_details_button
-from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import Audience, SlackRequest
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.text.strings import collapse_lines, quote_input

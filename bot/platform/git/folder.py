@@ -1,23 +1,194 @@
-"""The folder of one mirror, and what stands beside it: a lock, the last failure, and copies that are not whole.
-
-All of it is the bot's own. A mirror whose settings are not those that the bot wrote is not used.
-"""
+"""Git as a process, the folder of mirrors and their check."""
 
 from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
+import signal
+import subprocess
 import tempfile
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import IO
 
 from bot.platform import deadlines
+from bot.platform.finding import Finding
 from bot.platform.private_folders import make_private_folder
+from bot.redaction import redact_text
+from bot.text import format_duration
+from impact.checker.program import PACKAGE, VERSION, CheckerFailed, find_program
+from impact.git.commands import MISSING_PROGRAM, build_command, build_environment
 from impact.repository import Repository
+from impact.text.strings import collapse_lines, truncate_text
+
+# --- processes
+
+# No settings of this user or machine count for them: they may rewrite addresses, run helpers and ask for
+# passwords.
+
+# bytes of error output that are read; characters of it in a sentence
+_MAX_STDERR, _MAX_DETAIL = 20_000, 200
+# seconds for the end of a process that closed its output, and of one that was killed
+_GRACE_SECONDS = 5.0
+# seconds between two looks at a process
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.05
+# words of git for objects and files that it can't read
+_DAMAGE = (
+    *("Could not read", "bad object", "bad signature", "bad tree object", "corrupt", "does not match index"),
+    *("inflate", "missing blob object", "not a git repository", "not a tree object", "unable to read"),
+)
+
+# where the HTTP client of the rest of the bot finds the certificates of a network of one's own
+_CERTIFICATES = ("GIT_SSL_CAINFO", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
+_ISOLATION = {
+    "GIT_ASKPASS": "",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_LITERAL_PATHSPECS": "1",
+    # no .netrc
+    "HOME": os.devnull,
+}
+
+
+class GitFailure(Exception):
+    """A ``git`` that failed, was missing, or was ended. The message is a clause that names the reason.
+
+    ``stderr`` is what it wrote, without credentials, ``status`` the exit status; 0 if it did not come to an end.
+    """
+
+    def __init__(self, reason: str, stderr: str = "", status: int = 0) -> None:
+        super().__init__(reason)
+        self.stderr = stderr
+        self.status = status
+
+    @property
+    def hints_at_damage(self) -> bool:
+        return any(word in self.stderr for word in _DAMAGE)
+
+
+class GitTimeout(GitFailure):
+    """A ``git`` that was ended at its time limit."""
+
+
+class GitProcess:
+    """A running ``git``, which is killed with all that it started once ``seconds`` are over."""
+
+    def __init__(self, process: subprocess.Popen[bytes], complaints: IO[bytes], seconds: float) -> None:
+        self._process = process
+        self._complaints = complaints
+        self._seconds = seconds
+        self._lock = threading.Lock()
+        self.is_killed = self._is_over = False
+
+    @property
+    def output(self) -> IO[bytes]:
+        assert self._process.stdout is not None  # noqa: S101 (opened with a pipe)
+        return self._process.stdout
+
+    @property
+    def stderr_size(self) -> int:
+        return os.fstat(self._complaints.fileno()).st_size
+
+    def kill(self) -> None:
+        with self._lock:
+            if not self._is_over:
+                self.is_killed = True
+                # the number of the group stays taken until the process is waited for, which needs the lock
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._process.pid, signal.SIGKILL)
+
+    def has_ended(self, seconds: float) -> bool:
+        end, pause = time.monotonic() + seconds, _SHORTEST_PAUSE
+        while True:
+            with self._lock:
+                self._is_over = self._is_over or self._process.poll() is not None
+            if self._is_over or time.monotonic() >= end:
+                return self._is_over
+            time.sleep(pause)
+            pause = min(pause * 2, _LONGEST_PAUSE)
+
+    def require_success(self) -> None:
+        """Wait for the end. Raises ProcessShutdown, and GitFailure if git failed or was ended at the limit."""
+        if not self.has_ended(_GRACE_SECONDS):
+            self.kill()
+            self.has_ended(_GRACE_SECONDS)
+        deadlines.get_limit().ending.raise_if_triggered()
+        if self.is_killed:
+            raise GitTimeout(f"it took longer than {self._seconds:.3g} seconds")
+        if status := self._process.returncode:
+            stderr = self.read_stderr()
+            detail = truncate_text(collapse_lines(stderr), _MAX_DETAIL).rstrip(".")
+            raise GitFailure(detail or f"git ended with status {status}", stderr, status)
+
+    def read_stderr(self) -> str:
+        self._complaints.seek(0)
+        return redact_text(self._complaints.read(_MAX_STDERR).decode("utf-8", "replace"))
+
+
+@contextmanager
+def open_process(
+    command: Sequence[str | bytes], environment: Mapping[str, str], seconds: float, lines: bytes = b""
+) -> Iterator[GitProcess]:
+    """Start ``git``, which ends with the block, with ``lines`` as input. Raises GitFailure and ProcessShutdown."""
+    seconds = min(seconds, deadlines.get_seconds_left())
+    if seconds <= 0:
+        raise GitFailure("no time is left for it")
+    # files instead of pipes, so that git and this process never wait for each other
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as complaints:
+        stdin.write(lines)
+        stdin.seek(0)
+        try:
+            started = subprocess.Popen(  # noqa: S603 (arguments of ours, and no shell)
+                command,
+                env=environment,
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise GitFailure(MISSING_PROGRAM) from error
+        with started:
+            process = GitProcess(started, complaints, seconds)
+            timer = threading.Timer(seconds, process.kill)
+            timer.daemon = True
+            try:
+                with deadlines.get_limit().ending.call_on_trigger(process.kill):
+                    timer.start()
+                    yield process
+            finally:
+                timer.cancel()
+                process.kill()
+                process.has_ended(_GRACE_SECONDS)
+
+
+def run_git(
+    command: Sequence[str | bytes], environment: Mapping[str, str], seconds: float, max_bytes: int
+) -> bytes:
+    """Return the output of ``git``. Raises ProcessShutdown, and GitFailure, also for too much output."""
+    with open_process(command, environment, seconds) as process:
+        output = process.output.read(max_bytes + 1)
+        if len(output) > max_bytes:
+            raise GitFailure(f"it wrote more than {max_bytes:,} bytes")
+        process.require_success()
+        return output
+
+
+def build_isolated_environment(folder: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment for a repository of the bot's own. ``more`` wins over the rest."""
+    certificates = next((os.environ[name] for name in _CERTIFICATES if os.environ.get(name)), "")
+    trust = {"GIT_SSL_CAINFO": certificates} if certificates else {}
+    return {**build_environment(folder), **_ISOLATION, **trust, **(more or {})}
+
+
+# --- the folder
 
 # the branch of a mirror: the default branch, whatever its name is
 BRANCH = "refs/heads/default"
@@ -195,3 +366,74 @@ def _read_time(path: Path) -> datetime | None:
         return datetime.fromtimestamp(path.lstat().st_mtime, UTC)
     except (OSError, ValueError, OverflowError):
         return None
+
+
+# --- its check
+
+GIT = "Git"
+# git takes settings from the environment since 2.31, and joins packs by size since 2.33
+_OLDEST_VERSION = (2, 33)
+# a digest a day updates it, but for weekends
+_STALE_AFTER = timedelta(days=4)
+# seconds and bytes of one command
+_SECONDS, _MAX_OUTPUT = 5.0, 1_000
+_VERSION = re.compile(rb"git version (\d{1,4})\.(\d{1,4})")
+
+
+def check_mirror(
+    root: Path, repositories: Sequence[Repository], now: Callable[[], datetime], program: str = "git"
+) -> Iterator[Finding]:
+    yield check_version(_read_version(program))
+    yield _check_checker()
+    for repository in repositories:
+        yield _check_folder(MirrorFolder(root, repository), f"Mirror {repository}", now())
+
+
+def _read_version(program: str) -> tuple[int, int] | None:
+    command = build_command(program, Path.cwd(), "--version")
+    try:
+        output = run_git(command, build_isolated_environment(Path.cwd()), _SECONDS, _MAX_OUTPUT)
+    except GitFailure:
+        return None
+    match = _VERSION.match(output)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def check_version(version: tuple[int, int] | None) -> Finding:
+    if version is None:
+        # the bot works without
+        missing = "missing: files are read from GitHub, and only changed ones are searched"
+        return Finding.build_note(GIT, missing, "Install git, or set PRDIGEST_MIRROR=off.")
+    shown, oldest = (".".join(map(str, each)) for each in (version, _OLDEST_VERSION))
+    if version < _OLDEST_VERSION:
+        return Finding.build_failure(GIT, shown, f"Install git {oldest} or later, or set PRDIGEST_MIRROR=off.")
+    return Finding.build_success(GIT, shown)
+
+
+def _check_checker() -> Finding:
+    """Return whether the second judge of what touches a team's code is there: without it, rules judge alone."""
+    try:
+        find_program()
+    except CheckerFailed as error:
+        return Finding.build_note("Type checker", f"not used: {error}")
+    return Finding.build_success("Type checker", f"{PACKAGE} {VERSION}")
+
+
+def _check_folder(folder: MirrorFolder, name: str, now: datetime) -> Finding:
+    """Return the finding about a mirror. None of its problems stops the bot: it reads from GitHub then."""
+    failure, updated_at, size = folder.read_failure(), folder.read_update_time(), measure_size(folder.path)
+    age = "never updated" if updated_at is None else f"updated {format_duration(now - updated_at)} ago"
+    shown_size = f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+    window = folder.read_window()
+    history = f", history since {window[1]:%-d %B %Y}" if window else ""
+    facts = f"{shown_size}{history}, {age}" if folder.exists else "none yet"
+    if failure and failure.sentence:
+        return Finding.build_failure(name, f"{facts}; the last update failed", failure.sentence)
+    if not folder.exists:
+        return Finding.build_note(name, "none yet: the next digest creates it")
+    if problem := folder.find_problem():
+        advice = "Wait for the next digest: it creates the mirror again."
+        return Finding.build_note(name, f"{facts}; not used because {problem}", advice)
+    if updated_at is None or now - updated_at > _STALE_AFTER:
+        return Finding.build_note(name, facts, "Check that digests are posted: each one updates the mirror.")
+    return Finding.build_success(name, facts)

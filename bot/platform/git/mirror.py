@@ -12,11 +12,14 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from bot.errors import MirrorUnavailable, PrdigestError
-from bot.platform.git.folder import BRANCH, MirrorFolder, hold_file, measure_size
-from bot.platform.git.processes import (
+from bot.platform.git.folder import (
+    BRANCH,
     GitFailure,
     GitTimeout,
+    MirrorFolder,
     build_isolated_environment,
+    hold_file,
+    measure_size,
     open_process,
     run_git,
 )

@@ -13,8 +13,14 @@ from typing import IO
 
 from bot.errors import SourceUnavailable, UsageError
 from bot.platform.cleaning import MAX_PATH, clean_code, clean_hash, clean_path, clean_text, clean_title
-from bot.platform.git.folder import MirrorFolder
-from bot.platform.git.processes import GitFailure, GitProcess, GitTimeout, build_isolated_environment, open_process
+from bot.platform.git.folder import (
+    GitFailure,
+    GitProcess,
+    GitTimeout,
+    MirrorFolder,
+    build_isolated_environment,
+    open_process,
+)
 from bot.platform.source.models import SourceChange, SourceUse, SourceUses
 from impact.git import clone_trees
 from impact.git.commands import build_command

@@ -9,9 +9,8 @@ from datetime import datetime
 
 from bot.errors import SourceUnavailable
 from bot.platform.cleaning import clean_hash, clean_line, clean_title
-from bot.platform.git.folder import BRANCH
+from bot.platform.git.folder import BRANCH, GitFailure
 from bot.platform.git.mirror import GitMirror
-from bot.platform.git.processes import GitFailure
 from bot.platform.git.reading import MirrorReader, build_revision, parse_time, read_output
 from impact.repository import Repository
 from impact.text.strings import remove_invisible

@@ -13,9 +13,8 @@ from datetime import datetime, timedelta
 
 from bot.dates import LocalDay
 from bot.errors import SourceUnavailable
-from bot.platform.pulls.discussion import Discussion
 from bot.platform.pulls.models import ChangedFile, PullRequest
-from bot.platform.pulls.sources import DayMerges, PullRequestBackground, PullRequests, Releases
+from bot.platform.pulls.sources import DayMerges, Discussion, PullRequestBackground, PullRequests, Releases
 from bot.platform.source.models import SourceFiles
 from bot.platform.store.tables import Store, Table
 from impact.contract.deprecations import Release

@@ -20,9 +20,9 @@ from bot.platform.cleaning import (
 )
 from bot.platform.github.client import GitHubClient, find_gaps, is_subject_missing
 from bot.platform.github.errors import GraphQLError, translate_github_errors
-from bot.platform.github.queries import DISCUSSION_QUERY, build_commits_query, parse_pull_request
-from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role
+from bot.platform.github.pulls import DISCUSSION_QUERY, build_commits_query, parse_pull_request
 from bot.platform.pulls.models import GHOST, Account, PullRequest, Reference
+from bot.platform.pulls.sources import Discussion, Remark, RemarkKind, Role
 from impact.repository import Repository
 from impact.text.strings import remove_comments, remove_invisible
 

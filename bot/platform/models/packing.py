@@ -18,9 +18,8 @@ from bot.platform.models.prompts import fence_text
 from bot.platform.pulls.diff import DiffLine, split_hunks
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClass, PathClasses
-from bot.platform.source.excerpts import AnnotatedChange, ContextLevel, annotate_file
+from bot.platform.source.excerpts import AnnotatedChange, ContextLevel, annotate_file, has_scopes
 from bot.platform.source.models import SourceUses
-from bot.platform.source.scopes import has_scopes
 from bot.platform.source.standing import MAX_TREE_NAMES, describe_standing, format_standing
 from bot.text import format_count
 from impact.source.models import SourceFile

@@ -19,8 +19,8 @@ from slack_sdk.web import SlackResponse
 
 from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.platform.http.headers import parse_retry_after
+from bot.platform.slack.blocks import Attachment, Post, ThreadMessage
 from bot.platform.slack.client import send_to_hook, translate_slack_errors
-from bot.platform.slack.messages import Attachment, Post, ThreadMessage
 from bot.platform.slack.requests import SlackRequest
 
 log = logging.getLogger(__name__)

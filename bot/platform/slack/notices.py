@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 
 from bot.errors import (
@@ -24,12 +27,13 @@ from bot.errors import (
     TimeLimitExceeded,
     UsageError,
 )
-from bot.platform.progress import WorkProgress
 from bot.platform.slack.blocks import (
     CLOSE_LABEL,
     Element,
+    Post,
     escape_mrkdwn,
     make_block,
+    make_bullets,
     make_context,
     make_instant,
     make_link,
@@ -37,9 +41,10 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Post
 from bot.platform.slack.requests import restore_bot_text
+from bot.platform.worker_threads import WorkProgress
 from bot.text import format_count
+from impact.repository import Repository
 from impact.text.strings import collapse_lines, truncate_text
 
 BUSY = "I can't accept requests right now: try again in a minute."
@@ -217,3 +222,66 @@ def explain_error(error: Exception) -> str:
 
 def _is_fixable(error: Exception) -> bool:
     return isinstance(error, SlackCallRefused) and error.code in _USER_FIXABLE_CODES
+
+
+# --- greetings
+
+
+class Greeting(StrEnum):
+    """The reason for a message of the bot about itself."""
+
+    HELLO = "hello"
+    """A user greeted it, wrote only its name, or opened its direct messages for the first time."""
+    INVITED = "invited"
+    """A user invited it to a channel."""
+    HELP = "help"
+    """A user asked for all that it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class HelpExample:
+    """A text to type and its effect; ``brief`` is for newcomers, without it the example is in the help alone."""
+
+    input_text: str
+    meaning: str
+    brief: str = ""
+
+
+_QUESTION_MEANING = "a question, in your own words"
+_QUIET_EXAMPLE = ("quiet", "in a thread: I answer only when you mention me, until you write wake")
+_MENTION_HINT = "In a channel, mention me first: "
+
+
+def render_greeting(why: Greeting, repository: Repository, commands: Sequence[HelpExample]) -> Post:
+    """Render a few sentences with things to type: examples of the commands, for the default repository."""
+    if why is Greeting.HELP:
+        before, after = "Ask me anything about the pull requests of ", "What I understand:"
+        listed = [(each.input_text, each.meaning) for each in commands]
+        examples = [(HELP_QUESTION, _QUESTION_MEANING), *listed, _QUIET_EXAMPLE]
+        last = [
+            make_text("Add "),
+            make_text("private", code=True),
+            make_text(f" to keep an answer to yourself. {_MENTION_HINT}"),
+            make_text("@prdigest 35617", code=True),
+        ]
+    else:
+        hello = "Thanks for inviting me. " if why is Greeting.INVITED else "Hello, I'm prdigest. "
+        before, after = f"{hello}I read the pull requests merged into ", "Try one of these:"
+        listed = [(each.input_text, each.brief) for each in commands if each.brief]
+        examples = [(GREETING_QUESTION, _QUESTION_MEANING), *listed]
+        last = [
+            make_text(_MENTION_HINT),
+            make_text("@prdigest risks 7d", code=True),
+            make_text(". For all commands: "),
+            make_text("help", code=True),
+            make_text("."),
+        ]
+    first = [make_text(before), make_text(str(repository), bold=True), make_text(f". {after}")]
+    bullets = [[make_text(typed, code=True), make_text(f" \u2013 {meaning}")] for typed, meaning in examples]
+    lines = [_join_texts(first), *(f"\u2022 {_join_texts(each)}" for each in bullets), _join_texts(last)]
+    block = make_block(make_section(first), make_bullets(bullets), make_section(last))
+    return Post(escape_mrkdwn("\n".join(lines)), (block,))
+
+
+def _join_texts(elements: Sequence[Element]) -> str:
+    return "".join(str(each["text"]) for each in elements)

@@ -29,14 +29,13 @@ from bot.platform.costs import name_payer
 from bot.platform.slack.answers import (
     Answer,
     AnsweredRequest,
+    AskerNotices,
     EarlierAnswer,
     RepeatableAnswer,
+    ResponseTimes,
     compute_fingerprint,
 )
-from bot.platform.slack.asker_notices import AskerNotices, ResponseTimes
-from bot.platform.slack.blocks import WINDOW_TOO_LATE
-from bot.platform.slack.buttons import add_buttons
-from bot.platform.slack.messages import CLOCK_SKEW, Attachment, Post
+from bot.platform.slack.blocks import CLOCK_SKEW, WINDOW_TOO_LATE, Attachment, Post, add_buttons
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from bot.platform.slack.notices import (
     add_file_note,

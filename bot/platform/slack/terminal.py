@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 
 _LINE_START = re.compile(r" *(?:[•*-] )?")
 _MIN_WIDTH = 20

@@ -12,9 +12,16 @@ from packaging.version import InvalidVersion, Version
 from bot.errors import PackageUnavailable, UsageError
 from bot.platform.models.prompts import MAX_RESULT_LENGTH, join_items, limit_lines
 from bot.platform.packages.wheels import WheelTexts, open_wheel
-from bot.platform.provenance import shorten_path
 from bot.platform.source.excerpts import SourceExcerpt, list_uses, mark_lines, split_excerpt
-from bot.platform.source.reading import MAX_USES, NO_NAME, PullSource, fit_excerpts, select_lines, shorten_use
+from bot.platform.source.reading import (
+    MAX_USES,
+    NO_NAME,
+    PullSource,
+    fit_excerpts,
+    select_lines,
+    shorten_path,
+    shorten_use,
+)
 from bot.text import format_count
 from impact.source.models import SourceFile, SourceProblem
 from impact.text.strings import quote_input, truncate_text

@@ -14,9 +14,8 @@ from enum import StrEnum
 from bot.platform.models.prompts import join_items, limit_lines
 from bot.platform.pulls.diff import DiffLine, split_hunks
 from bot.platform.pulls.models import ChangedFile
-from bot.platform.source.excerpts import AnnotatedChange, list_uses
+from bot.platform.source.excerpts import AnnotatedChange, Scope, list_uses
 from bot.platform.source.models import SourceUse, SourceUses
-from bot.platform.source.scopes import Scope
 from bot.text import format_count
 from impact.text.strings import truncate_text
 

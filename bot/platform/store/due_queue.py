@@ -16,9 +16,8 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 from redis import Redis
 
 from bot.errors import UsageError
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import UNPREFIXED, Keyspace, translate_redis_errors
 from bot.platform.store.keys import DUE_QUEUE
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from impact.repository import Repository
 from impact.text.strings import quote_input
 

@@ -13,8 +13,7 @@ from redis.client import Pipeline
 from redis.exceptions import WatchError
 
 from bot.errors import StoreUnavailable
-from bot.platform.store.connection import pack_value, unpack_value
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import UNPREFIXED, Keyspace, pack_value, translate_redis_errors, unpack_value
 from bot.platform.store.forgotten_ids import ForgottenIds
 from bot.platform.store.keys import (
     DUE_QUEUE,
@@ -24,7 +23,6 @@ from bot.platform.store.keys import (
     find_family,
     parse_attempt_subscription,
 )
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 # a process that writes the same key meanwhile is rare; one that does so ten times in a row is broken
 _MAX_ATTEMPTS = 10

@@ -15,8 +15,8 @@ from redis.exceptions import LockNotOwnedError, RedisError
 from redis.lock import Lock
 
 from bot.platform import deadlines
+from bot.platform.store.connection import Keyspace
 from bot.platform.store.keys import LEASE
-from bot.platform.store.keyspace import Keyspace
 
 log = logging.getLogger(__name__)
 

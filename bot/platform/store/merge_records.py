@@ -21,10 +21,8 @@ from redis import Redis
 
 from bot.platform.pulls.models import PullRequest, sort_newest_first
 from bot.platform.store.codecs import load_or_none
-from bot.platform.store.connection import pack_value, unpack_value
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import UNPREFIXED, Keyspace, pack_value, translate_redis_errors, unpack_value
 from bot.platform.store.keys import MERGE_HISTORY
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.redaction import redact_text
 from impact.repository import Repository
 from impact.text.strings import remove_comments

@@ -11,9 +11,7 @@ from redis import Redis
 
 from bot.errors import PostingInProgress
 from bot.platform.store.codecs import RecordCodec
-from bot.platform.store.connection import pack_value, unpack_value
-from bot.platform.store.errors import translate_redis_errors
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
+from bot.platform.store.connection import UNPREFIXED, Keyspace, pack_value, translate_redis_errors, unpack_value
 from bot.platform.store.leases import LEASE_SECONDS, hold_lease
 
 _POSTING_ELSEWHERE = "Another process is posting this now: check the channel soon."

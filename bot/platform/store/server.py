@@ -15,10 +15,8 @@ from redis.exceptions import ResponseError
 from bot.errors import ConfigurationError, StoreUnavailable
 from bot.platform.finding import Finding
 from bot.platform.jobs import QueueName
-from bot.platform.store.connection import require_single_server
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import UNPREFIXED, Keyspace, require_single_server, translate_redis_errors
 from bot.platform.store.keys import SCHEMA_VERSION, STORE_OWNER, WRITE_PROBE, build_jobs_key
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from impact.text.strings import quote_input
 
 # Dramatiq's own name

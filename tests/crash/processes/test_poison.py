@@ -4,7 +4,7 @@ import signal
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.jobs.lost_jobs import LostJobs
+from bot.jobs.queues import LostJobs
 from tests.crash.conftest import PATIENCE, Site, site_in
 from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually

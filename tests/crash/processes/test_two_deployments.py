@@ -10,8 +10,8 @@ from localslack.loopback import HangUp
 from localslack.users.person import Person
 from redis import Redis
 
-from bot.platform.slack.buttons import FeedbackVerdict, write_verdict
-from bot.platform.store.keyspace import Keyspace
+from bot.platform.slack.blocks import FeedbackVerdict, write_verdict
+from bot.platform.store.connection import Keyspace
 from bot.platform.store.server import WorkspaceOwner
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.crash.overlap import StoreSlot, overlapping

@@ -6,7 +6,7 @@ from localslack.loopback import HangUp
 from redis import Redis
 
 from bot.errors import PostingInProgress, SlackUnavailable, StoreUnavailable
-from bot.features.digest.amendments import amend_digest
+from bot.features.digest.posts import amend_digest
 from bot.platform.store.due_queue import CHECK_INTERVAL, DueQueue, OutcomeCheck
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posted_worlds import AGAIN, BEHIND, REVERT, Desk, end_lines

@@ -12,7 +12,7 @@ from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from bot.platform.store.embedded.endpoint import get_socket_path
+from bot.platform.store.embedded.server import get_socket_path
 from tests.crash.conftest import Site, Web, site_in
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import closed_port, eventually

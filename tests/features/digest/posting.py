@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any
 
 from bot.dates import Span
-from bot.features.digest.posts import PostingResult, post_digest, revise_digest
+from bot.features.digest.posts import DigestRecords, PostedDigest, PostingResult, post_digest, revise_digest
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
+from bot.platform.slack.blocks import Attachment, Post
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.messages import Attachment, Post
 from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.records import RecordStore
 from tests.emulators.slack.server import SlackEmulator

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.features.digest.actions import ActionRank, changes_product, is_for_tests_only, rank_action
-from bot.features.merges.entry import Entry, LeadRule
+from bot.features.merges.view import Entry, LeadRule
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.helpers.tables import check_rows

@@ -15,10 +15,10 @@ from bot.features.digest.lead import build_lead, render_lead
 from bot.features.digest.rules import Digest, Overview
 from bot.features.digest.thread import render_thread
 from bot.features.digest.view import render_digest
-from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
 from bot.features.merges.risk import Risk
+from bot.features.merges.view import Entry, LeadRule
 from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.history.outcomes import OutcomeKind

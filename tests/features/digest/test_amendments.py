@@ -10,15 +10,21 @@ from redis import Redis
 
 from bot.dates import LocalDay, Span
 from bot.errors import DayUnavailable, RateLimited, SlackUnavailable, StoreUnavailable
-from bot.features.digest.amendments import amend_digest, check_repository
+from bot.features.digest.posts import (
+    POSTED_DIGESTS,
+    RECORDS,
+    DigestRecords,
+    PostedDigest,
+    amend_digest,
+    check_repository,
+)
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
 from bot.features.merges.requests import FULL_VIEW, DigestView
 from bot.features.merges.timeline import MergeTimeline
-from bot.features.subscriptions.delivery import post_digest, repair_digest
 from bot.features.subscriptions.rules import Subscription, Timing
-from bot.platform.pulls.filters import Filters
+from bot.features.subscriptions.schedule import post_digest, repair_digest
 from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import Filters
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.platform.store.due_queue import CHECK_INTERVAL, NextDigest, OutcomeCheck
 from bot.platform.store.merge_records import HistoryStore

@@ -34,13 +34,13 @@ from bot.features.touches.contracts import keep_contract
 from bot.features.touches.decisions import HITS
 from bot.platform.models import Model
 from bot.platform.models.packing import Coverage
-from bot.platform.progress import note_progress
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import Account, PullRequest
+from bot.platform.pulls.paths import Filters
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
+from bot.platform.worker_threads import note_progress
 from impact.contract.models import ContractClass
 from impact.repository import Repository
 from tests.emulators.claude.server import ClaudeEmulator, Refusal

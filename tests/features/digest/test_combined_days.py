@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from bot.dates import LocalDay, Span
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, ReaderAction
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import NO_REVIEWS, ReviewCoverage
+from bot.features.merges.view import Entry
 from impact.history.outcomes import OutcomeKind
 from tests.helpers.builders import DAY, NOON, digest, entry, pairs, summary
 

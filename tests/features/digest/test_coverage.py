@@ -7,12 +7,12 @@ import pytest
 
 from bot.features.digest.lead import format_coverage
 from bot.features.digest.rules import Digest, Overview
-from bot.features.merges.entry import Entry
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import ChangeType, Fallback
+from bot.features.merges.view import Entry
 from bot.platform.models.packing import Coverage
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from bot.platform.pulls.sources import CountCheck
 from bot.usage import BudgetRefusal
 from tests.helpers.builders import digest, entry, failed, summary

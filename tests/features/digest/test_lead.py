@@ -16,17 +16,16 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest, Overview, ReaderAction
 from bot.features.digest.thread import render_thread
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import Attempt, MergeOutcome
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.merges.review import BugReview, ReviewCoverage
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import build_evidence_url
+from bot.features.merges.view import Entry
 from bot.features.summaries.view import render_summary
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from bot.platform.pulls.sources import CountCheck
-from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import MAX_LEAD_WORDS, Post, count_words
 from bot.platform.slack.terminal import format_message
 from bot.text import SentenceIndex, normalize_sentence
 from impact.coverage import Coverage, CoveredPart

@@ -11,8 +11,8 @@ from bot.features.digest.view import format_sections, render_report
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.merges.summary import ChangeType, build_fallback_summary
 from bot.platform.models.packing import Coverage
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import GHOST, Account
+from bot.platform.pulls.paths import Filters
 from bot.platform.pulls.sources import CountCheck
 from impact.text.strings import parse_date
 from tests.features.digest.hostile_days import digests

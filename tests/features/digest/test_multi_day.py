@@ -16,10 +16,10 @@ from localslack.rules.messages import find_links
 from bot.dates import LocalDay, Span
 from bot.features.digest.lead import render_catch_up
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS
 from bot.features.merges.risk import Risk
+from bot.features.merges.view import Entry
 from bot.platform.pulls.sources import CountCheck
 from impact.contract.deprecations import DeprecationState
 from impact.coverage import Coverage, CoveredPart

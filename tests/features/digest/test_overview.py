@@ -32,8 +32,8 @@ from bot.features.merges.summary import ChangeType, Fallback, FallbackReason, Su
 from bot.features.subscriptions.rules import Subscription
 from bot.platform.commands import AllowedRepositories
 from bot.platform.models.claude import CLAUDE
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import Filters
 from bot.usage import Usage
 from impact.history.outcomes import OutcomeKind
 from tests.emulators.claude.server import overview_answer

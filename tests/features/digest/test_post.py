@@ -16,13 +16,12 @@ from bot.features.digest.lead import render_catch_up, render_lead
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, UnknownDay
 from bot.features.digest.thread import render_thread
 from bot.features.digest.view import RenderedDigest, describe_skipped_days, render_digest, render_report
-from bot.features.merges.entry import Entry
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, ViewLevel
 from bot.features.merges.summary import build_evidence_url
+from bot.features.merges.view import Entry
 from bot.platform.commands import AllowedRepositories
-from bot.platform.pulls.filters import Filters
-from bot.platform.slack.blocks import count_characters
-from bot.platform.slack.messages import Post
+from bot.platform.pulls.paths import Filters
+from bot.platform.slack.blocks import Post, count_characters
 from impact.repository import Repository
 from tests.features.digest.hostile_days import LONGEST, WORST, digests, elsewhere, full_day
 from tests.features.digest.test_multi_day import days, number_entries

@@ -12,14 +12,13 @@ from redis import Redis
 from bot.dates import Span
 from bot.errors import PostingInProgress, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.lead import build_lead
-from bot.features.digest.posts import PostingResult
+from bot.features.digest.posts import PLANS, PostedDigest, PostingResult, dump_ratings
 from bot.features.digest.rules import collect_ratings
-from bot.features.digest.tables import PLANS, PostedDigest, dump_ratings
 from bot.features.digest.view import RenderedDigest, render_digest
 from bot.features.merges.requests import DigestView
 from bot.features.merges.review import BugReview, FindingStatus, ReviewVerdict
 from bot.features.merges.risk import Risk
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.records import RecordStore
 from impact.repository import Repository

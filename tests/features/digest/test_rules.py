@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.features.digest.rules import Overview, ReaderAction
-from bot.features.merges.entry import Entry
 from bot.features.merges.risk import RISK_THRESHOLD, Risk
 from bot.features.merges.summary import ChangeType
+from bot.features.merges.view import Entry
 from bot.platform.pulls.paths import OTHER_AREA, OTHER_PRODUCT_AREA
 from tests.helpers.builders import NOON, digest, entry, summary
 

@@ -8,12 +8,12 @@ from hypothesis import given
 
 from bot.features.digest.rules import Digest
 from bot.features.digest.thread import render_thread
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, FindingStatus
 from bot.features.merges.summary import ChangeType
+from bot.features.merges.view import Entry
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import Account
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from tests.features.digest.hostile_days import WORST, digests, full_day
 from tests.helpers.builders import NOON, changed_file, digest, entry, failed, finding, summary
 from tests.helpers.tables import check_rows

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from bot.dates import Span
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, select_entries
 from bot.features.digest.view import compute_fingerprint
-from bot.features.merges.entry import Entry
 from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import RISK_THRESHOLD, Risk
 from bot.features.merges.summary import ChangeType, Fallback, FallbackReason
-from bot.platform.pulls.filters import Filters
+from bot.features.merges.view import Entry
+from bot.platform.pulls.paths import Filters
 from bot.platform.pulls.sources import CountCheck
 from impact.history.reverts import Revert
 from tests.helpers.builders import DAY, NOON, digest, entry, failed, finding, make_view, pairs, summary

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.merges.file_history import DEFAULT_CHANGE_SIZE, FileHistory, is_fix
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
-from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.risk import DEFAULT_CHANGE_SIZE, FileHistory, assess_pull_request, is_fix
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES
 from impact.history.outcomes import OutcomeKind, find_outcomes

@@ -3,12 +3,18 @@ from dataclasses import replace
 import pytest
 from localslack.rules.messages import find_links, find_mentions
 
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugFinding, BugReview, Certainty, FindingAdvice, FindingStatus
 from bot.features.merges.summary import Evidence
-from bot.features.merges.view import NO_PROOF, WIDE_LIMITS, LineLimits, get_claim, render_review, render_risk
-from bot.platform.slack.blocks import Element
-from bot.platform.slack.messages import Post
+from bot.features.merges.view import (
+    NO_PROOF,
+    WIDE_LIMITS,
+    Entry,
+    LineLimits,
+    get_claim,
+    render_review,
+    render_risk,
+)
+from bot.platform.slack.blocks import Element, Post
 from bot.platform.slack.terminal import format_message
 from impact.source.models import DiffSide
 from tests.features.digest.hostile_days import LONGEST, TOKENS, WORST, full_review

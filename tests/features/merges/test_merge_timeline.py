@@ -15,7 +15,7 @@ from bot.errors import (
     RateLimited,
     StoreUnavailable,
 )
-from bot.features.merges.file_history import REVERT_WINDOW
+from bot.features.merges.risk import REVERT_WINDOW
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.platform.pulls.models import PullRequest
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server

@@ -11,9 +11,9 @@ from bot.features.merges.risk import Risk
 from bot.features.merges.view import render_reference
 from bot.features.questions.texts import format_line
 from bot.features.summaries.view import format_summary, render_details, render_summary
-from bot.features.touches.breaking import describe_elsewhere
 from bot.features.touches.contracts import list_own_merges
-from bot.platform.github.queries import parse_pull_request
+from bot.features.touches.lines import describe_elsewhere
+from bot.platform.github.pulls import parse_pull_request
 from impact.contract.models import ContractClass
 from tests.features.digest.hostile_days import TOKENS
 from tests.features.touches.touched_days import change, contract

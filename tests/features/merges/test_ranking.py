@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import (
     BugFinding,
     BugReview,
@@ -15,6 +14,7 @@ from bot.features.merges.review import (
     select_riskiest,
 )
 from bot.features.merges.risk import Risk
+from bot.features.merges.view import Entry
 from tests.helpers.builders import entry, finding
 from tests.helpers.tables import check_rows
 

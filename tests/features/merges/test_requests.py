@@ -20,8 +20,8 @@ from bot.features.merges.requests import (
     ViewLevel,
 )
 from bot.platform.commands import AllowedRepositories
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import Reference
+from bot.platform.pulls.paths import Filters
 from impact.repository import Repository
 from impact.text.strings import parse_date
 from tests.helpers.builders import DAY, REPOSITORY, changed_file, pull

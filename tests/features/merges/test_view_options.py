@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bot.errors import UsageError
 from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
 from bot.platform.commands import FILTER_NAMES, QueryOptions
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from tests.helpers.builders import make_view
 
 

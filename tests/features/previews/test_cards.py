@@ -11,8 +11,7 @@ from redis import Redis
 
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.timeline import LOOK_AHEAD, MergeTimeline
-from bot.features.previews.cards import PullCard
-from bot.features.previews.service import build_cards
+from bot.features.previews import PullCard, build_cards
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.store.merge_records import HistoryStore
 from impact.history.reverts import parse_claim

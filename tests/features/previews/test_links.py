@@ -1,6 +1,6 @@
 import pytest
 
-from bot.features.previews.cards import compute_fingerprint, parse_link
+from bot.features.previews import compute_fingerprint, parse_link
 from bot.platform.commands import AllowedRepositories
 from impact.repository import Repository
 from tests.helpers.tables import check_rows

@@ -11,9 +11,9 @@ from typing import Any
 from bot.app import App
 from bot.dates import LocalDay, Span, parse_span
 from bot.errors import AnswerCancelled, ModelBusy, PrdigestError
-from bot.features.merges.entry import Entry
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import SummarisedPullRequest, Summary
+from bot.features.merges.view import Entry
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import ThreadSubject
 from bot.features.questions.tools import build_tools

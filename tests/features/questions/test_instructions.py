@@ -2,9 +2,9 @@ import re
 
 import pytest
 
-from bot.features.questions.answers import ANSWER_LIMITS, ANSWER_VERSION
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import Citation
+from bot.features.questions.service import ANSWER_LIMITS, ANSWER_VERSION
 from bot.features.questions.tools import build_tools
 from bot.platform.models.prompts import read_instructions
 from bot.platform.models.tools import define_tools

@@ -11,9 +11,9 @@ import pytest
 from bot.errors import StoreUnavailable
 from bot.features.digest.service import TouchedDay
 from bot.features.merges.requests import DigestView
-from bot.features.questions.answers import build_initial_context
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import ThreadSubject, parse_subject
+from bot.features.questions.service import build_initial_context
 from bot.features.questions.tools import build_tools
 from bot.platform.models.tools import define_tools
 from bot.platform.pulls.models import PullRequest

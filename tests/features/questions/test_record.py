@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import GitHubUnavailable, PullRequestNotFound
-from bot.features.questions.answers import build_initial_context, build_turns
 from bot.features.questions.rules import RememberedMessage, ThreadMemory, ThreadSubject
+from bot.features.questions.service import build_initial_context, build_turns
 from bot.platform.models import TextPart, Turn
 from bot.platform.models.prompts import fence_text
 from bot.platform.pulls.models import ChangedFile, PullRequest

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.merges.entry import Entry
+from bot.features.merges.view import Entry
 from bot.features.questions.texts import SearchMatch, Where, interleave_matches, search_entries
 from tests.helpers.builders import changed_file, entry, failed, summary
 

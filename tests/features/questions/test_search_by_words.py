@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.features.merges.entry import Entry
+from bot.features.merges.view import Entry
 from bot.features.questions.rules import MAX_RESULTS, search_by_words
 from bot.platform.pulls.models import Account
 from tests.helpers.builders import changed_file, entry, summary

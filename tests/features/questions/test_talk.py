@@ -13,12 +13,12 @@ from bot.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.features.questions.answers import ANSWER_LIMITS, ANSWER_VERSION, WrittenAnswer, talk_with_model
 from bot.features.questions.markdown import MAX_ANSWER_LENGTH, Links
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import AnswerEnd
+from bot.features.questions.service import ANSWER_LIMITS, ANSWER_VERSION, WrittenAnswer, talk_with_model
 from bot.features.questions.tools import build_tools
-from bot.features.questions.votes import ToolExchange
+from bot.features.questions.view import ToolExchange
 from bot.platform.models import TextPart, ToolCall, ToolResult, Turn
 from bot.platform.models.agent import AgentLimits
 from bot.platform.models.prompts import read_instructions

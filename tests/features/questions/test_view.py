@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.features.merges.entry import Entry
 from bot.features.merges.summary import Evidence
+from bot.features.merges.view import Entry
 from bot.features.questions.rules import AnswerEnd
 from bot.features.questions.texts import Where
 from bot.features.questions.view import (
@@ -20,7 +20,7 @@ from bot.features.questions.view import (
 )
 from bot.platform.models import ToolCall
 from bot.platform.models.tools import WHERE_ARGUMENT, ToolName
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines
 from tests.features.digest.hostile_days import TOKENS, texts

@@ -9,9 +9,9 @@ from redis import Redis
 
 from bot.app import App
 from bot.errors import StoreUnavailable
-from bot.features.questions.answers import ANSWER_DRAFT_JSON, AnswerDraft
 from bot.features.questions.rules import Citation, RememberedMessage
-from bot.features.questions.votes import (
+from bot.features.questions.service import ANSWER_DRAFT_JSON, AnswerDraft
+from bot.features.questions.view import (
     INPUTS,
     VOTES,
     AnswerInputs,
@@ -24,7 +24,7 @@ from bot.features.questions.votes import (
     list_channels_of_votes,
     record_vote,
 )
-from bot.platform.slack.buttons import FeedbackVerdict
+from bot.platform.slack.blocks import FeedbackVerdict
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.connection import pack_value
 from bot.usage import Usage

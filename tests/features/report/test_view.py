@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
 from bot.features.digest.rules import Digest
-from bot.features.report.view import (
+from bot.features.report import (
     FEED_ENTRIES,
     ReportedDay,
     ReportedDays,

@@ -8,10 +8,10 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview, ReviewCoverage
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import Fallback, FallbackReason
+from bot.features.merges.view import Entry
 from bot.features.reviews.service import DEFECT, NO_TIME, STORE_AWAY, add_kept_reviews, get_review, review_entries
 from bot.platform import deadlines
 from bot.platform.costs import Budget, CallMeter, MeteredChat, RateLimiter

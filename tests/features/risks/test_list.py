@@ -21,8 +21,8 @@ from bot.features.risks.service import build_list
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.summaries.service import refresh_summary
 from bot.platform.models import Model
-from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.pulls.models import Account, PullRequest
+from bot.platform.pulls.paths import NO_FILTERS, Filters
 from impact.history.outcomes import OutcomeKind
 from impact.repository import Repository
 from tests.emulators.claude.server import ClaudeEmulator, summary_answer

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.dates import Span
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import MAX_RISKS_DAYS, MAX_TOP_RISKS
 from bot.features.merges.risk import Risk
+from bot.features.merges.view import Entry
 from bot.features.risks.view import RiskList, render_risk_list
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import Filters
 from bot.platform.slack.blocks import count_characters
 from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind

@@ -12,13 +12,13 @@ from bot.app import App
 from bot.dates import Span
 from bot.errors import StoreUnavailable
 from bot.features.digest.service import build_digest
-from bot.features.merges.entry import Entry
 from bot.features.merges.requests import RisksRequest
 from bot.features.merges.risk import Risk, assess_pull_request
 from bot.features.merges.timeline import MergeTimeline
-from bot.features.questions.answers import build_initial_context
+from bot.features.merges.view import Entry
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import ThreadSubject
+from bot.features.questions.service import build_initial_context
 from bot.features.risks.service import build_list
 from bot.features.summaries.reading import read_pull_request
 from bot.features.summaries.service import build_entry, get_cached_entry, get_entry, refresh_summary

@@ -11,8 +11,8 @@ from redis import Redis
 from bot.app import App
 from bot.dates import Span
 from bot.errors import StoreUnavailable
-from bot.features.digest.tables import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
-from bot.features.merges.entry import LeadRule
+from bot.features.digest.posts import POSTED_DIGESTS, RECORDS, DigestRecords, PostedDigest
+from bot.features.merges.view import LeadRule
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.features.risks.rules import Tally, TrackRecordScore, TrackRecordVerdict
 from bot.features.risks.service import is_list_reduced, score_lists

@@ -9,13 +9,12 @@ from localslack.state.workspace import Json
 from redis import Redis
 
 from bot.dates import get_today
+from bot.features.digest.posts import DigestRecords, PostedDigest
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import DigestRecords, PostedDigest
 from bot.features.digest.view import RenderedDigest
-from bot.features.subscriptions.delivery import deliver_digest, repair_digest
 from bot.features.subscriptions.incidents import Incident, IncidentKind, notify_people, report_incident
 from bot.features.subscriptions.rules import Run, Subscription, Timing
-from bot.features.subscriptions.schedule import enqueue_due, plan_digests
+from bot.features.subscriptions.schedule import deliver_digest, enqueue_due, plan_digests, repair_digest
 from bot.platform.costs import Budget
 from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.store.connection import RedisCache

@@ -15,10 +15,8 @@ from redis import Redis
 from bot.app import App
 from bot.clock import Clock
 from bot.dates import LocalDay
+from bot.features.digest.posts import DigestRecords, PostedDigest
 from bot.features.digest.rules import DigestSpec
-from bot.features.digest.tables import DigestRecords, PostedDigest
-from bot.features.subscriptions.delivery import deliver_digest
-from bot.features.subscriptions.permissions import filter_visible
 from bot.features.subscriptions.rules import (
     Subscription,
     SubscriptionCommand,
@@ -27,16 +25,16 @@ from bot.features.subscriptions.rules import (
     SubscriptionVerb,
     Timing,
 )
+from bot.features.subscriptions.schedule import deliver_digest
 from bot.features.subscriptions.service import answer_command, open_form, subscribe
-from bot.features.subscriptions.tables import get_subscription, list_subscriptions
+from bot.features.subscriptions.tables import filter_visible, get_subscription, list_subscriptions
 from bot.platform.commands import AllowedRepositories
 from bot.platform.jobs import Job
 from bot.platform.slack import terminal
-from bot.platform.slack.access import AccessControl, AccessRules
 from bot.platform.slack.answers import Answer
+from bot.platform.slack.blocks import Post
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.directory import ChannelInfo, SlackWorkspaceDirectory, UserInfo
-from bot.platform.slack.messages import Post
+from bot.platform.slack.directory import AccessControl, AccessRules, ChannelInfo, SlackWorkspaceDirectory, UserInfo
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import SlackRequest

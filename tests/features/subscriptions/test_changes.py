@@ -11,7 +11,7 @@ from redis import Redis
 from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.service import MAX_PER_CHANNEL, get_next_due, refresh_time_zone
-from bot.platform.slack.access import AccessRules
+from bot.platform.slack.directory import AccessRules
 from bot.platform.store.due_queue import NextDigest
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posting import HOME

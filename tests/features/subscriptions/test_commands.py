@@ -20,8 +20,7 @@ from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionRequest
 from bot.features.subscriptions.service import answer_command, change_subscription, show_preview
 from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.buttons import write_id
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post, write_id
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import SlackRequest
 from impact.repository import Repository

@@ -19,10 +19,10 @@ from bot.errors import (
     SlackUnavailable,
     StoreUnavailable,
 )
-from bot.features.digest.tables import PostedDigest
+from bot.features.digest.posts import PostedDigest
 from bot.features.digest.view import RenderedDigest
-from bot.features.subscriptions.delivery import post_digest, repair_digest
 from bot.features.subscriptions.rules import RunOutcome
+from bot.features.subscriptions.schedule import post_digest, repair_digest
 from bot.platform.store.due_queue import DigestRepair, NextDigest
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.features.digest.posting import HOME, PARTS, SPEC, Crash, Fuse, Standing, make_rendering, standing

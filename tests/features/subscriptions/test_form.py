@@ -14,16 +14,16 @@ from localslack.state.element_values import add_default_ids, get_initial_setting
 
 from bot.errors import UsageError
 from bot.features.merges.requests import DigestView, ViewLevel
-from bot.features.subscriptions.form import (
+from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, Timing
+from bot.features.subscriptions.view import (
     FormErrors,
     parse_form,
     render_form,
     suggest_repositories,
     suggest_zones,
 )
-from bot.features.subscriptions.rules import Subscription, SubscriptionRequest, Timing
 from bot.platform.commands import AllowedRepositories
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from bot.platform.slack.requests import SlackRequest
 from impact.repository import Repository
 from tests.features.digest.hostile_days import LONGEST, texts

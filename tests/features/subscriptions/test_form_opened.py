@@ -7,7 +7,7 @@ from redis import Redis
 
 from bot.errors import SlackUnavailable
 from bot.platform.slack.requests import SlackRequest
-from handlers import requests
+from handlers import declaration
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posting import HOME
 from tests.features.subscriptions.subscribers import OPEN, OTHERS, OWN, PRIVATE, Team, ask
@@ -150,7 +150,7 @@ def test_each_time_that_it_is_sent_counts(team: Team) -> None:
     team.open_form(make_click(team))
     (view,) = team.slack.views
     sent = [{"user": {"id": "U0ADA"}, "view": view, "trigger_id": trigger} for trigger in ("1", "1", "2")]
-    first, again, second = [requests.parse_form(body) for body in sent]
+    first, again, second = [declaration.parse_form(body) for body in sent]
     assert (first == again, first.key == second.key) == (True, False)
     assert (first.channel, first.response_url) == (HOME, json.loads(view["private_metadata"])["answer"])
 

@@ -11,8 +11,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.features.subscriptions.incidents import Incident, IncidentKind, render_incidents
 from bot.features.subscriptions.view import make_channel
-from bot.platform.slack.blocks import count_characters, make_instant
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post, count_characters, make_instant
 from tests.features.digest.hostile_days import WORST, texts
 from tests.features.digest.hostile_days import lines as lines_of
 from tests.platform.slack.accepted import MOST_CHARACTERS, invisible, strings

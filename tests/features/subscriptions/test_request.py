@@ -21,7 +21,7 @@ from bot.features.subscriptions.rules import (
     parse_days,
 )
 from bot.platform.commands import AllowedRepositories
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from bot.platform.slack.blocks import escape_mrkdwn
 from impact.repository import Repository
 from tests.helpers.builders import REPOSITORY, make_view

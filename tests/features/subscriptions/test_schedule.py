@@ -10,13 +10,12 @@ from redis import Redis
 
 from bot.clock import Clock
 from bot.errors import StoreUnavailable
-from bot.features.digest.tables import DigestRecords, PostedDigest
-from bot.features.subscriptions.delivery import repair_digest
+from bot.features.digest.posts import DigestRecords, PostedDigest
 from bot.features.subscriptions.rules import RunOutcome, Subscription, SubscriptionRequest, Timing
-from bot.features.subscriptions.schedule import refresh_profile, watch_repository
+from bot.features.subscriptions.schedule import refresh_profile, repair_digest, watch_repository
 from bot.features.subscriptions.service import subscribe
 from bot.platform.commands import AllowedRepositories
-from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.directory import AccessControl, AccessRules
 from bot.platform.store.connection import connect_server
 from bot.platform.store.due_queue import DigestRepair, DueQueue, NextDigest, OutcomeCheck, ProfileRefresh
 from bot.platform.store.keys import LAST_TICK, SUBSCRIPTIONS_KEY

@@ -11,7 +11,7 @@ from bot.dates import Span, parse_zone
 from bot.features.digest.rules import DigestSpec
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.subscriptions.rules import Subscription, Timing
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from impact.repository import Repository
 from impact.text.strings import parse_date
 from tests.helpers.builders import REPOSITORY, make_view

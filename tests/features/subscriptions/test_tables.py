@@ -20,7 +20,7 @@ from bot.features.subscriptions.tables import (
     put_subscription,
     record_run,
 )
-from bot.platform.pulls.filters import Filters
+from bot.platform.pulls.paths import Filters
 from bot.settings import load_settings
 from impact.repository import Repository
 from tests.helpers.apps import make_app

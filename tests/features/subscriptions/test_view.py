@@ -22,9 +22,8 @@ from bot.features.subscriptions.view import (
     render_resumption,
     render_rows,
 )
-from bot.platform.pulls.filters import Filters
-from bot.platform.slack.blocks import count_characters
-from bot.platform.slack.messages import Post
+from bot.platform.pulls.paths import Filters
+from bot.platform.slack.blocks import Post, count_characters
 from tests.features.digest.hostile_days import LONGEST, texts
 from tests.helpers.builders import REPOSITORY, make_view
 from tests.helpers.world import as_read

@@ -9,10 +9,15 @@ import pytest
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.features.digest.amendments import amend_digest, check_repository
-from bot.features.subscriptions.delivery import deliver_digest, repair_digest
+from bot.features.digest.posts import amend_digest, check_repository
 from bot.features.subscriptions.rules import RunOutcome
-from bot.features.subscriptions.schedule import enqueue_due, plan_digests, watch_repository
+from bot.features.subscriptions.schedule import (
+    deliver_digest,
+    enqueue_due,
+    plan_digests,
+    repair_digest,
+    watch_repository,
+)
 from bot.features.subscriptions.tables import RUN_LOG
 from bot.platform.slack.client import PostThrottle
 from bot.settings import load_settings

@@ -15,14 +15,14 @@ from localslack.rules.messages import find_links, find_mentions
 
 from bot.errors import PullRequestNotFound, UsageError
 from bot.features.merges import risk
-from bot.features.merges.entry import Entry, LeadRule
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import Evidence
+from bot.features.merges.view import Entry, LeadRule
 from bot.features.summaries.reading import MAX_QUOTES
 from bot.features.summaries.view import View, render_details, render_error_view, render_loading_view
 from bot.platform.pulls.models import ChangedFile, Reference
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from impact.repository import Repository
 from impact.source.models import DiffSide
 from tests.features.digest.hostile_days import BLANK, LONGEST, WORST, entries, full_review, lines, texts

@@ -15,10 +15,10 @@ from redis import Redis
 
 from bot.app import App
 from bot.errors import GitHubUnavailable, PullRequestNotFound, UsageError
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview
 from bot.features.merges.summary import ChangeType, Evidence, Fallback, FallbackReason, SummarisedPullRequest
 from bot.features.merges.timeline import MergeTimeline
+from bot.features.merges.view import Entry
 from bot.features.summaries.service import (
     ENTRIES,
     build_entry,

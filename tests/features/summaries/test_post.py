@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localslack.rules.messages import check_message, find_links, find_mentions
 
-from bot.features.merges.entry import Entry
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import Risk, RiskBand
 from bot.features.merges.summary import Evidence, Quote, Summary, verify_quotes
+from bot.features.merges.view import Entry
 from bot.features.summaries.view import render_summary
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import ChangedFile

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from bot.features.digest.overview import OVERVIEW_VERSION, OverviewAnswer, build_overview_prompt
 from bot.features.summaries.reading import SUMMARY_VERSION, SummaryAnswer, build_summary_prompt
 from bot.platform.models import Prompt
-from bot.platform.models.answers import AnswerShape, build_schema
+from bot.platform.models.completion import AnswerShape, build_schema
 from bot.platform.models.packing import Coverage, PackedDiff, pack_diff
 from bot.platform.models.prompts import choose_mark, fence_text, read_instructions
 from bot.platform.pulls.models import LinkedIssue

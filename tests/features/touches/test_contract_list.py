@@ -10,7 +10,7 @@ from bot.features.touches.contracts import ContractList
 from bot.features.touches.lines import list_contract_rows
 from bot.features.touches.view import render_contract_file, render_contract_list
 from bot.platform.slack import terminal
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.coverage import CoveredList, UnreadFile
 from impact.source.models import DiffSide

@@ -20,13 +20,13 @@ from bot.features.digest.rules import Digest, MultiDayDigest, UnknownDay
 from bot.features.digest.since import SincePage, build_stories, render_since
 from bot.features.digest.thread import render_thread
 from bot.features.home import LatestDigest, render_home
-from bot.features.merges.entry import Entry
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.risk import Risk
 from bot.features.merges.summary import Fallback, FallbackReason
-from bot.features.previews.cards import PullCard, RangeCard
+from bot.features.merges.view import Entry
+from bot.features.previews import PullCard, RangeCard
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
 from bot.features.touches.lines import render_spent
@@ -50,8 +50,7 @@ from bot.platform.git.tag_history import Tag
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.slack import terminal
-from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import MAX_LEAD_WORDS, Post, count_words
 from impact.contract.deprecations import Deprecation, DeprecationState
 from impact.contract.models import (
     ChangeKind,
@@ -438,7 +437,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/watches/whereabouts.py",
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
-        "bot/mcp/clone_tools.py",
+        "bot/mcp/tools.py",
         "impact/impact/cli.py",
         "impact/impact/clones/upstream_reader.py",
     }

@@ -16,7 +16,7 @@ from bot.features.touches.decisions import (
     score_hits,
 )
 from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
-from bot.features.touches.upkeep import remove_profile
+from bot.features.touches.tasks import remove_profile
 from bot.platform.pulls.models import Reference
 from impact.contract.models import ChangeKind, ContractChange, ContractClass
 from impact.profile.models import Use, UseKind

@@ -17,8 +17,8 @@ from bot.features.profiles.scanning import find_pin
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.service import judge_merges, plan_upgrade
 from bot.platform import deadlines
-from bot.platform.progress import follow_progress
 from bot.platform.pulls.models import PullRequest
+from bot.platform.worker_threads import follow_progress
 from impact.profile.models import Use, UseKind
 from impact.repository import Repository
 from impact.touches.models import TouchLevel

@@ -6,7 +6,7 @@ from bot.features.touches.decisions import LevelScore
 from bot.features.touches.lines import TouchVerdict
 from bot.features.touches.view import MAX_ROWS, render_touch_list, render_touch_score
 from bot.platform.slack import terminal
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.coverage import CoveredList, UnreadFile
 from impact.profile.models import Use, UseKind

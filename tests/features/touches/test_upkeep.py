@@ -21,10 +21,9 @@ from bot.features.touches.contracts import keep_contract
 from bot.features.touches.decisions import get_last_decisions, record_decision
 from bot.features.touches.lines import HitKey, PendingHits, TouchDecision, TouchVerdict, render_pending
 from bot.features.touches.service import find_pending
-from bot.features.touches.upkeep import SCAN_INTERVAL, add_profile, refresh_profile, remove_profile
+from bot.features.touches.tasks import SCAN_INTERVAL, add_profile, refresh_profile, remove_profile
 from bot.platform.github.client import GitHubClient
-from bot.platform.github.releases import GitHubTrees
-from bot.platform.github.source_files import GitHubSourceFiles
+from bot.platform.github.source_files import GitHubSourceFiles, GitHubTrees
 from bot.platform.pulls.models import Reference
 from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract

@@ -19,7 +19,7 @@ from bot.features.watches.whereabouts import WhereRequest, fetch_whereabouts, re
 from bot.platform.commands import AllowedRepositories
 from bot.platform.git.tag_history import CommitCopy, Tag
 from bot.platform.pulls.models import PullRequest, Reference
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from impact.history.outcomes import OutcomeKind
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posting import Crash, Fragile, Fuse, messenger_of

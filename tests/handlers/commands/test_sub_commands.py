@@ -7,8 +7,8 @@ import pytest
 
 from bot.errors import UsageError
 from bot.platform.commands import AllowedRepositories, ParseContext
-from bot.platform.slack.buttons import write_request
-from bot.platform.slack.greetings import Greeting, render_greeting
+from bot.platform.slack.blocks import write_request
+from bot.platform.slack.notices import Greeting, render_greeting
 from bot.platform.slack.requests import Audience
 from handlers import COMMANDS, SUB_COMMANDS, digest, messages
 from handlers.declaration import Command, SubCommand, list_examples

@@ -15,14 +15,13 @@ from localslack.users.transport import HttpTransport
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.demo.page_text import list_commands
-from bot.jobs.lost_jobs import LostJobs
-from bot.jobs.queues import DramatiqJobQueue
+from bot.demo.run import list_commands
+from bot.jobs.queues import DramatiqJobQueue, LostJobs
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
-from bot.platform.dramatiq.retries import MAX_ATTEMPTS
+from bot.platform.dramatiq.broker import MAX_ATTEMPTS
 from bot.platform.jobs import JOBS, QueueName
-from bot.platform.slack.buttons import read_request
+from bot.platform.slack.blocks import read_request
 from bot.platform.slack.requests import Audience
 from bot.processes import run_processes
 from bot.settings import load_settings

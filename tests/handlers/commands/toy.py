@@ -12,9 +12,9 @@ from bot.app import App
 from bot.errors import UsageError
 from bot.platform.commands import PRIVATE_WORD, AllowedRepositories, ParseContext, split_words
 from bot.platform.jobs import Job
-from bot.platform.slack import buttons
+from bot.platform.slack import blocks
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import Post
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.declaration import Command, RequestEnqueuer, RequestWord, SubCommand, Verb, make_enqueuer
@@ -64,7 +64,7 @@ def give_toy(app: App, asker: SlackRequest, request: ToyRequest, audience: Audie
     def make() -> Answer:
         known = request.require_known(app.repositories)
         post = toy_post(known, asker.user)
-        return Answer(post, buttons.add_buttons(post, buttons.make_share_button(SHARE, known)), about="")
+        return Answer(post, blocks.add_buttons(post, blocks.make_share_button(SHARE, known)), about="")
 
     app.replies.give_answer(asker, "toy", audience, make)
 

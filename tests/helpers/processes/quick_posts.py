@@ -9,11 +9,10 @@ its own tests (``platform/slack/test_post_throttle.py``); a scenario looks at wh
 import time
 
 from bot.app import open_app
-from bot.cli.base import get_current_time
-from bot.cli.logs import configure_logging
+from bot.cli.base import configure_logging, get_current_time
 from bot.jobs.queues import JobTimeLimits
 from bot.platform import costs, deadlines
-from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.answers import ResponseTimes
 from bot.platform.slack.client import PostThrottle
 from bot.processes import run_all
 from bot.settings import list_secret_values, load_settings

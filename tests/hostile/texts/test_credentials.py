@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from bot.dates import LocalDay, parse_zone
 from bot.features.digest.overview import OverviewAnswer, build_overview_prompt
 from bot.features.digest.view import render_digest, render_report
-from bot.features.merges.entry import Entry
 from bot.features.merges.summary import Summary, build_fallback_summary
+from bot.features.merges.view import Entry
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
 from bot.features.summaries.reading import SummaryAnswer, build_summary_prompt

@@ -16,12 +16,11 @@ from bot.dates import parse_span, parse_time, parse_zone
 from bot.errors import UsageError
 from bot.features.digest.thread import render_thread
 from bot.features.digest.view import render_report
-from bot.features.merges.entry import Entry
-from bot.features.merges.file_history import is_fix
 from bot.features.merges.outcomes import RevertIndex, build_change_key, find_relands
 from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
-from bot.features.merges.risk import assess_pull_request
+from bot.features.merges.risk import assess_pull_request, is_fix
 from bot.features.merges.summary import build_fallback_summary
+from bot.features.merges.view import Entry
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.rules import (
     Citation,
@@ -47,10 +46,8 @@ from bot.platform.pulls.models import parse_reference
 from bot.platform.pulls.paths import list_default_patterns
 from bot.platform.slack import blocks as mrkdwn
 from bot.platform.slack import blocks as rich_text
-from bot.platform.slack.message_references import find_pull_requests
-from bot.platform.slack.requests import restore_bot_text, restore_user_text
-from bot.platform.source.excerpts import annotate_file, find_name, list_uses, mark_lines
-from bot.platform.source.scopes import list_scopes
+from bot.platform.slack.requests import find_pull_requests, restore_bot_text, restore_user_text
+from bot.platform.source.excerpts import annotate_file, find_name, list_scopes, list_uses, mark_lines
 from bot.platform.source.standing import describe_standing, format_standing, list_names
 from bot.platform.store.merge_records import trim_pull_request
 from bot.redaction import redact_patch, redact_text

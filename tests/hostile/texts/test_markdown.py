@@ -12,8 +12,8 @@ from markdown_it.token import Token
 
 from bot.features.digest.rules import Digest
 from bot.features.digest.view import render_report
-from bot.features.merges.entry import Entry
 from bot.features.merges.summary import build_fallback_summary
+from bot.features.merges.view import Entry
 from bot.platform.models.packing import Coverage
 from tests.features.digest.hostile_days import digests
 from tests.helpers.builders import changed_file, digest, entry, failed, pull, summary

@@ -9,9 +9,8 @@ import pytest
 from bot.errors import UsageError
 from bot.features.questions.texts import select_files
 from bot.platform.cleaning import parse_file
-from bot.platform.pulls.filters import MAX_PATH_LENGTH, Filters
 from bot.platform.pulls.models import PullRequest
-from bot.platform.pulls.paths import CustomPaths, PathClass, PathClasses, find_fault
+from bot.platform.pulls.paths import MAX_PATH_LENGTH, CustomPaths, Filters, PathClass, PathClasses, find_fault
 from tests.helpers.builders import changed_file, pull
 from tests.hostile.tables.paths import SLOW_PATTERNS
 

@@ -11,7 +11,7 @@ from bot.features.digest.since import build_stories
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.platform.pulls.models import PullRequest
-from bot.platform.source.scopes import list_scopes
+from bot.platform.source.excerpts import list_scopes
 from impact.history.outcomes import find_repairs
 from impact.source.models import MAX_SOURCE_BYTES
 from tests.helpers.builders import NOON, pull

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platform.git.check import check_mirror, check_version
-from bot.platform.git.folder import CONFIG, HEAD, MirrorFolder
+from bot.platform.git.folder import CONFIG, HEAD, MirrorFolder, check_mirror, check_version
 from impact.checker.program import VERSION
 from impact.repository import Repository
 from impact.testing.clones import needs_git

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bot.errors import GitHubAccessDenied, PrdigestError, PullRequestNotFound, RateLimited, RepositoryNotFound
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.discussions import MAX_COMMITS, MAX_REMARK, GitHubBackground, parse_discussion
-from bot.platform.pulls.discussion import Discussion, RemarkKind, Role
+from bot.platform.pulls.sources import Discussion, RemarkKind, Role
 from impact.repository import Repository
 from tests.emulators.github.server import EnterpriseEmulator, IssueRecord, pull
 from tests.emulators.github.store import RemarkRecord, ThreadRecord, sha

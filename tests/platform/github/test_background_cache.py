@@ -6,7 +6,7 @@ from redis import Redis
 
 from bot.errors import GitHubUnavailable
 from bot.platform.github.caches import BackgroundCache
-from bot.platform.pulls.discussion import Discussion
+from bot.platform.pulls.sources import Discussion
 from bot.platform.store.tables import Store
 from impact.repository import Repository
 from tests.helpers.builders import REPOSITORY, pull

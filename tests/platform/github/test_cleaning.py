@@ -17,7 +17,7 @@ from bot.platform.cleaning import (
     parse_file,
     parse_instant,
 )
-from bot.platform.github.queries import parse_pull_request
+from bot.platform.github.pulls import parse_pull_request
 from bot.platform.models.packing import Coverage, pack_diff
 from bot.platform.pulls.diff import MAX_PATCH_CHARACTERS, MAX_PATCH_LINES, split_hunks
 from bot.platform.pulls.models import Account

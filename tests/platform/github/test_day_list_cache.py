@@ -10,7 +10,7 @@ from redis import Redis
 
 from bot.dates import LocalDay, parse_zone
 from bot.errors import GitHubUnavailable
-from bot.features.subscriptions.delivery import FIRST_REPAIR_DELAY
+from bot.features.subscriptions.schedule import FIRST_REPAIR_DELAY
 from bot.platform.github.caches import ONGOING_MINUTES, UNSETTLED_MINUTES, DayListCache
 from bot.platform.pulls.models import Account, LinkedIssue, PullRequest
 from bot.platform.pulls.sources import CountCheck, DayMerges

@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 from graphql import GraphQLSchema, build_schema, parse, validate
 
-from bot.platform.github.queries import (
+from bot.platform.github.pulls import (
     DISCUSSION_QUERY,
     HEAD_QUERY,
     HISTORY_QUERY,

@@ -6,7 +6,7 @@ from github import Auth
 
 from bot.errors import GitHubAccessDenied, RepositoryNotFound
 from bot.platform.github.client import GitHubClient
-from bot.platform.github.releases import GitHubReleases
+from bot.platform.github.source_files import GitHubReleases
 from impact.contract.deprecations import Release
 from impact.repository import Repository
 from tests.emulators.github.store import ReleaseRecord, TagRecord, pull, sha

@@ -5,7 +5,7 @@ from github import Auth
 
 from bot.errors import RepositoryNotFound, SourceUnavailable
 from bot.platform.github.client import GitHubClient
-from bot.platform.github.releases import GitHubTrees
+from bot.platform.github.source_files import GitHubTrees
 from bot.platform.source.models import RepositoryTree, TreeFile
 from impact.repository import Repository
 from tests.emulators.github.server import pull

@@ -20,8 +20,8 @@ from bot.platform.http.httpx_clients import get_tls_context
 from bot.platform.models import Chat, ModelAccess, Prompt, TextPart, Turn
 from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import ClaudeConnection, make_claude_client
+from bot.platform.slack.blocks import Attachment
 from bot.platform.slack.client import make_slack_client, send_to_hook
-from bot.platform.slack.messages import Attachment
 from bot.platform.slack.messenger import SlackMessenger
 from bot.platform.slack.notices import render_notice
 from tests.emulators.claude.server import ClaudeEmulator

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from bot.features.digest.overview import OverviewAnswer
 from bot.features.questions.tools import SearchArguments
 from bot.features.summaries.reading import SummaryAnswer
-from bot.platform.models.answers import AnswerShape
+from bot.platform.models.completion import AnswerShape
 from tests.emulators.claude.server import overview_answer, summary_answer
 
 SHAPES: dict[str, type[AnswerShape]] = {"summary": SummaryAnswer, "overview": OverviewAnswer}

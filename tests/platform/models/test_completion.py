@@ -18,8 +18,7 @@ from bot.errors import (
 )
 from bot.features.summaries.reading import SummaryAnswer
 from bot.platform.models import Prompt
-from bot.platform.models.answers import build_schema
-from bot.platform.models.completion import ANSWERS, KeptAnswer, StructuredAnswer, request_answer
+from bot.platform.models.completion import ANSWERS, KeptAnswer, StructuredAnswer, build_schema, request_answer
 from bot.usage import Usage
 from tests.emulators.claude.server import summary_answer
 from tests.helpers.apps import make_reading_app

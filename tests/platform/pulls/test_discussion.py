@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
-from bot.platform.pulls.discussion import Discussion, Remark, RemarkKind, Role, shorten_remarks
 from bot.platform.pulls.models import Account
+from bot.platform.pulls.sources import Discussion, Remark, RemarkKind, Role, shorten_remarks
 from tests.helpers.builders import REPOSITORY
 
 AT = datetime(2026, 2, 27, 9, 0, tzinfo=UTC)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.errors import UsageError
-from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.pulls.models import Account, PullRequest
+from bot.platform.pulls.paths import NO_FILTERS, Filters
 from tests.helpers.builders import changed_file, pull
 from tests.helpers.tables import check_rows
 

@@ -8,10 +8,9 @@ from typing import Any
 from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.features.digest.rules import Digest
-from bot.features.merges.entry import Entry
 from bot.features.merges.summary import build_evidence_url
-from bot.platform.slack.blocks import count_characters
-from bot.platform.slack.messages import Post
+from bot.features.merges.view import Entry
+from bot.platform.slack.blocks import Post, count_characters
 
 MOST_BLOCKS = 45
 MOST_CHARACTERS = 9_000

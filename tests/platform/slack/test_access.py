@@ -1,7 +1,7 @@
 import pytest
 
 from bot.errors import StoreUnavailable
-from bot.platform.slack.access import AccessControl, AccessRules
+from bot.platform.slack.directory import AccessControl, AccessRules
 from bot.platform.slack.requests import SlackRequest
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.doubles import CountingLimiter, slack_request

@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import SlackCallRefused, StoreUnavailable
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.messages import Attachment
+from bot.platform.slack.blocks import Attachment
 from bot.platform.slack.replies import FILE_JSON, ReplySender
 from bot.platform.slack.requests import Audience
 from tests.features.digest.posting import HOME, MORNING, Crash, Fragile, Fuse, MemoryMessenger, post

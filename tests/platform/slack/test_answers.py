@@ -13,12 +13,11 @@ from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import DigestRequest, RisksRequest, ScoreRequest, SummaryRequest
 from bot.features.risks.rules import Tally, TrackRecordScore
 from bot.platform.commands import AllowedRepositories
-from bot.platform.pulls.filters import Filters
 from bot.platform.pulls.models import PullRequest, Reference
+from bot.platform.pulls.paths import Filters
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.buttons import read_request
+from bot.platform.slack.blocks import Post, read_request
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.messages import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posting import HOME

@@ -15,18 +15,22 @@ from bot.features.digest.lead import render_lead
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_overview
 from bot.features.digest.view import render_digest
-from bot.features.merges.entry import Entry
 from bot.features.merges.requests import DigestRequest, RisksRequest, SummaryRequest
 from bot.features.merges.risk import Risk
-from bot.features.merges.view import render_reference, render_risk
+from bot.features.merges.view import Entry, render_reference, render_risk
 from bot.platform.commands import AllowedRepositories
-from bot.platform.pulls.filters import NO_FILTERS, Filters
 from bot.platform.pulls.models import ChangedFile, PullRequest, Reference
-from bot.platform.slack import buttons
+from bot.platform.pulls.paths import NO_FILTERS, Filters
+from bot.platform.slack import blocks
 from bot.platform.slack.answers import Answer
-from bot.platform.slack.blocks import count_characters
-from bot.platform.slack.buttons import read_reference, read_request, write_reference, write_request
-from bot.platform.slack.messages import Post
+from bot.platform.slack.blocks import (
+    Post,
+    count_characters,
+    read_reference,
+    read_request,
+    write_reference,
+    write_request,
+)
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.terminal import format_message
 from impact.repository import Repository
@@ -45,7 +49,7 @@ from tests.platform.slack.accepted import (
 )
 
 LAST = 999_999_999  # the highest number that a reference may have
-KINDS = (buttons.SHARE_SUMMARY, buttons.SHARE_RISKS, buttons.SHARE_DIGEST)
+KINDS = (blocks.SHARE_SUMMARY, blocks.SHARE_RISKS, blocks.SHARE_DIGEST)
 SPAN = Span(DAY.date, DAY.date, DAY.zone)
 WEEK = Span(DAY.date.replace(day=22), DAY.date, DAY.zone)
 KNOWN = AllowedRepositories(REPOSITORY, (LONGEST,))
@@ -70,7 +74,7 @@ def row(*elements: dict[str, Any]) -> dict[str, Any]:
 
 @given(pulls)
 def test_hostile_titles_make_a_menu_that_slack_takes(pull_requests: list[PullRequest]) -> None:
-    menu = buttons.make_details_menu(pull_requests)
+    menu = blocks.make_details_menu(pull_requests)
     assert (menu is None) == (not pull_requests)
     assert menu is None or BLOCK(row(menu))
     assert [text for text, _ in options(menu) if invisible(text) or "\n" in text or len(text) > 75] == []
@@ -79,11 +83,11 @@ def test_hostile_titles_make_a_menu_that_slack_takes(pull_requests: list[PullReq
 @given(st.builds(pull, st.integers(1, LAST), title=texts(256)), st.sampled_from(KINDS))
 def test_every_button_of_a_hostile_pull_request_is_taken(pull_request: PullRequest, kind: str) -> None:
     request = SummaryRequest((Reference(pull_request.repository, pull_request.number),))
-    post = buttons.add_buttons(
+    post = blocks.add_buttons(
         render_notice("Here."),
-        buttons.make_details_button(pull_request),
-        buttons.make_ask_button(),
-        buttons.make_share_button(kind, request),
+        blocks.make_details_button(pull_request),
+        blocks.make_ask_button(),
+        blocks.make_share_button(kind, request),
     )
     assert_taken(post, ())
     assert len(set(ids(post))) == 3
@@ -95,7 +99,7 @@ def test_every_button_of_a_hostile_pull_request_is_taken(pull_request: PullReque
 )
 def test_what_a_button_carries_names_the_same_pull_request(repository: Repository, number: int) -> None:
     made = pull(number, repository=repository, title="W" * 256)
-    button, menu = buttons.make_details_button(made), buttons.make_details_menu([made])
+    button, menu = blocks.make_details_button(made), blocks.make_details_menu([made])
     assert menu is not None
     assert BLOCK(row(button, menu))
     assert button["value"] == menu["options"][0]["value"]
@@ -104,26 +108,26 @@ def test_what_a_button_carries_names_the_same_pull_request(repository: Repositor
 
 
 def test_actions_are_named_apart() -> None:
-    assert len({buttons.DETAILS, buttons.DETAILS_OF, buttons.ASK, *KINDS}) == 6
+    assert len({blocks.DETAILS, blocks.DETAILS_OF, blocks.ASK, *KINDS}) == 6
 
 
 def test_a_menu_names_each_pull_request_once_in_the_order_given() -> None:
-    menu = buttons.make_details_menu([pull(3), pull(1), pull(3), pull(2)])
+    menu = blocks.make_details_menu([pull(3), pull(1), pull(3), pull(2)])
     assert options(menu) == [(f"#{n} Change number {n}", f"2|octo/engine#{n}") for n in (3, 1, 2)]
 
 
 def test_a_menu_is_no_longer_than_anybody_reads() -> None:
-    assert len(options(buttons.make_details_menu(pull(number) for number in range(1, 100)))) == 10
+    assert len(options(blocks.make_details_menu(pull(number) for number in range(1, 100)))) == 10
 
 
 def test_there_is_no_menu_of_nothing() -> None:
-    assert buttons.make_details_menu([]) is None
-    assert ids(buttons.add_buttons(render_notice("Here."), None, buttons.make_ask_button())) == [buttons.ASK]
+    assert blocks.make_details_menu([]) is None
+    assert ids(blocks.add_buttons(render_notice("Here."), None, blocks.make_ask_button())) == [blocks.ASK]
 
 
 def test_a_row_leaves_the_message_above_as_it_was() -> None:
     post = render_notice("Here.")
-    below = buttons.add_buttons(post, buttons.make_ask_button())
+    below = blocks.add_buttons(post, blocks.make_ask_button())
     assert (below.text, below.blocks[:-1]) == (post.text, post.blocks)
     assert len(below.blocks) == 2
 
@@ -151,7 +155,7 @@ def parse_shared(value: str) -> RisksRequest:
 )
 def test_a_shared_list_asks_for_the_same_again(text: str) -> None:
     request = RisksRequest.parse(text, KNOWN, DAY)
-    button = buttons.make_share_button(buttons.SHARE_RISKS, request)
+    button = blocks.make_share_button(blocks.SHARE_RISKS, request)
     assert BLOCK(row(button))
     assert parse_shared(button["value"]) == replace(request, is_private=False)
 
@@ -163,7 +167,7 @@ def test_a_shared_list_with_hostile_filters_asks_for_the_same_again(filters: lis
         request = RisksRequest.parse(words, KNOWN, DAY)
     except UsageError:
         return
-    button = buttons.make_share_button(buttons.SHARE_RISKS, request)
+    button = blocks.make_share_button(blocks.SHARE_RISKS, request)
     assert BLOCK(row(button))
     assert parse_shared(button["value"]) == request
 
@@ -179,7 +183,7 @@ def test_a_list_that_is_too_long_to_be_shared_is_refused_at_once(length: int) ->
         request = RisksRequest.parse(f"path:{'x' * length} repo:{LONGEST}", KNOWN, DAY)
     except UsageError:
         return
-    button = buttons.make_share_button(buttons.SHARE_RISKS, request)
+    button = blocks.make_share_button(blocks.SHARE_RISKS, request)
     assert BLOCK(row(button))
     assert parse_shared(button["value"]) == request
 
@@ -188,7 +192,7 @@ def test_the_longest_requests_fit_a_button() -> None:
     references = tuple(Reference(LONGEST, LAST - n) for n in range(5))
     summaries, overview = SummaryRequest(references), DigestRequest(LONGEST, WEEK)
     requests = (RisksRequest(LONGEST, WEEK, Filters(("x" * 800,)), 10), summaries, overview)
-    assert all(BLOCK(row(buttons.make_share_button(buttons.SHARE_RISKS, request))) for request in requests)
+    assert all(BLOCK(row(blocks.make_share_button(blocks.SHARE_RISKS, request))) for request in requests)
     assert SummaryRequest.parse(str(summaries), KNOWN) == summaries
     assert DigestRequest.parse(str(overview), KNOWN, DAY) == overview
 
@@ -201,7 +205,7 @@ def test_the_longest_requests_fit_a_button() -> None:
 def test_the_lead_of_a_hostile_day_is_taken_with_its_buttons(day_digest: Digest) -> None:
     post = render_digest(day_digest).lead
     assert_accepted(post, day_digest)
-    assert (buttons.ASK in ids(post)) == bool(day_digest.entries)
+    assert (blocks.ASK in ids(post)) == bool(day_digest.entries)
     assert len(ids(post)) == len(set(ids(post)))
 
 
@@ -242,7 +246,7 @@ def test_a_day_of_which_nothing_is_worth_opening_has_no_menu() -> None:
     quiet = [
         replace(each, risk=Risk(0, ()), summary=replace(each.summary, action="")) for each in day_digest.entries
     ]
-    assert ids(render_digest(digest(*quiet)).lead) == [buttons.ASK]
+    assert ids(render_digest(digest(*quiet)).lead) == [blocks.ASK]
 
 
 def trivial(number: int, **fields: Any) -> Entry:
@@ -329,7 +333,7 @@ def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:
     assert answer.public.blocks[:-2] == answer.private.blocks[:-1]
     assert "".join(strings(answer.public.blocks[-2])) == "Asked for by ada"
     assert answer.public.text == answer.private.text
-    assert ids(answer.public) == [*more, buttons.ASK]
+    assert ids(answer.public) == [*more, blocks.ASK]
     assert ids(answer.private) == [*more, kind]
     assert actions_of(answer.private)[-1]["value"] == value
 
@@ -338,7 +342,7 @@ def assert_twice(answer: Answer, kind: str, value: str, *more: str) -> None:
 def test_a_summary_can_be_opened_asked_about_and_shared(repository: Repository) -> None:
     reference = Reference(repository, LAST)
     answer = answers(pull(LAST, files=None), repository=repository).build_summary(reference, "ada")
-    assert_twice(answer, buttons.SHARE_SUMMARY, write_request(SummaryRequest((reference,))), buttons.DETAILS)
+    assert_twice(answer, blocks.SHARE_SUMMARY, write_request(SummaryRequest((reference,))), blocks.DETAILS)
     assert actions_of(answer.public)[0]["value"] == write_reference(reference)
     assert "Requests are counted once" in read_post(answer.public)
     for post in (answer.public, answer.private):
@@ -351,7 +355,7 @@ def test_a_list_has_a_menu_of_what_it_names(repository: Repository) -> None:
     gone = pull(3, title="Count once", merged_at=NOON.replace(hour=8))
     back = pull(9, title='Revert "Count once"', merged_at=NOON)
     answer = answers(back, gone, pull(5), repository=repository).build_risks(request, "ada")
-    assert_twice(answer, buttons.SHARE_RISKS, write_request(request), buttons.DETAILS_OF)
+    assert_twice(answer, blocks.SHARE_RISKS, write_request(request), blocks.DETAILS_OF)
     assert [value for _, value in options(actions_of(answer.public)[0])] == [
         f"2|{repository}#5",
         f"2|{repository}#3",
@@ -362,16 +366,16 @@ def test_a_list_has_a_menu_of_what_it_names(repository: Repository) -> None:
 
 def test_a_list_of_nothing_has_no_menu() -> None:
     request = RisksRequest(REPOSITORY, SPAN)
-    assert_twice(answers(files=()).build_risks(request, "ada"), buttons.SHARE_RISKS, write_request(request))
+    assert_twice(answers(files=()).build_risks(request, "ada"), blocks.SHARE_RISKS, write_request(request))
     assert_twice(
-        answers(pull(1), files=()).build_risks(request, "ada"), buttons.SHARE_RISKS, write_request(request)
+        answers(pull(1), files=()).build_risks(request, "ada"), blocks.SHARE_RISKS, write_request(request)
     )
 
 
 def test_an_overview_has_a_menu_of_its_riskiest() -> None:
     request = DigestRequest(REPOSITORY, SPAN)
     answer = overview(request, *(pull(number) for number in range(1, 6)))
-    assert_twice(answer, buttons.SHARE_DIGEST, write_request(request), buttons.DETAILS_OF)
+    assert_twice(answer, blocks.SHARE_DIGEST, write_request(request), blocks.DETAILS_OF)
     assert len(options(actions_of(answer.public)[0])) == 3
     for post in (answer.public, answer.private):
         assert_taken(post, {pull(number).url for number in range(1, 6)})
@@ -379,8 +383,8 @@ def test_an_overview_has_a_menu_of_its_riskiest() -> None:
 
 def test_an_overview_of_calm_days_has_no_menu() -> None:
     request = DigestRequest(REPOSITORY, WEEK)
-    assert_twice(overview(request, pull(1), files=()), buttons.SHARE_DIGEST, write_request(request))
-    assert_twice(overview(request), buttons.SHARE_DIGEST, write_request(request))
+    assert_twice(overview(request, pull(1), files=()), blocks.SHARE_DIGEST, write_request(request))
+    assert_twice(overview(request), blocks.SHARE_DIGEST, write_request(request))
 
 
 def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:
@@ -390,7 +394,7 @@ def test_an_answer_to_somebody_without_a_name_is_not_signed() -> None:
 
 @given(texts(80))
 def test_the_name_of_an_asker_neither_pings_nor_links_nor_breaks_the_line(asker: str) -> None:
-    post = buttons.add_asker(render_notice("Here."), asker)
+    post = blocks.add_asker(render_notice("Here."), asker)
     assert_taken(post, ())
     assert post.blocks[: len(render_notice("Here.").blocks)] == render_notice("Here.").blocks
     assert [text for text in strings(list(post.blocks)) if invisible(text) or "\n" in text] == []

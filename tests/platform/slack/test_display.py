@@ -12,9 +12,9 @@ from slack_sdk import WebClient
 
 from bot.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.view import render_footer
+from bot.platform.slack.blocks import AnswerDisplay, Attachment
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.display import SlackAnswerDisplay
-from bot.platform.slack.messages import AnswerDisplay, Attachment
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
 from bot.platform.slack.requests import SlackRequest
 from tests.emulators.slack.blocks import markdown

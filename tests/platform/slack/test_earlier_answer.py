@@ -19,7 +19,7 @@ from bot.platform.slack.answers import (
     RepeatableAnswer,
     compute_content,
 )
-from bot.platform.slack.buttons import SHARE_SUMMARY, make_repeat_button, write_request
+from bot.platform.slack.blocks import SHARE_SUMMARY, make_repeat_button, write_request
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.replies import ReplySender

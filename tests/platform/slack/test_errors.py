@@ -8,9 +8,9 @@ import pytest
 from slack_sdk import WebClient
 
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable
+from bot.platform.slack.blocks import Attachment
 from bot.platform.slack.client import make_slack_client, send_to_hook, translate_slack_errors
 from bot.platform.slack.directory import SlackWorkspaceDirectory
-from bot.platform.slack.messages import Attachment
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger, SlackViews
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.features.digest.posting import post

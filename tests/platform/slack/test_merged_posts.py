@@ -7,13 +7,13 @@ from bot.platform.slack.blocks import (
     MAX_BLOCKS,
     MAX_CHARACTERS,
     Block,
+    Post,
     count_characters,
     make_block,
     make_section,
     make_text,
     merge_posts,
 )
-from bot.platform.slack.messages import Post
 
 ROW: Block = {"type": "actions", "elements": []}
 

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from bot.platform.commands import AllowedRepositories
-from bot.platform.slack.message_references import find_pull_requests
+from bot.platform.slack.requests import find_pull_requests
 from impact.repository import Repository
 from tests.helpers.tables import check_rows
 

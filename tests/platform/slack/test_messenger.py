@@ -6,8 +6,8 @@ import pytest
 from localslack.state.workspace import START
 
 from bot.errors import SlackUnavailable
+from bot.platform.slack.blocks import Attachment, Post
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.messages import Attachment, Post
 from bot.platform.slack.messenger import EVENT_TYPE, SlackMessenger
 from tests.emulators.slack.server import SlackEmulator
 

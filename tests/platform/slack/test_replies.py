@@ -29,14 +29,13 @@ from bot.errors import (
     UsageError,
 )
 from bot.platform import deadlines
-from bot.platform.progress import note_progress
-from bot.platform.slack.answers import Answer
-from bot.platform.slack.asker_notices import ResponseTimes
+from bot.platform.slack.answers import Answer, ResponseTimes
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.messenger import SlackEphemeralMessenger, SlackMessenger
 from bot.platform.slack.notices import STILL_WORKING, describe_error
 from bot.platform.slack.replies import ReplySender
 from bot.platform.slack.requests import Audience, SlackRequest
+from bot.platform.worker_threads import note_progress
 from tests.emulators.slack.server import SCOPES, SlackEmulator
 from tests.features.digest.posting import HOME, MemoryMessenger, post
 from tests.helpers.checks import eventually, is_one_sentence

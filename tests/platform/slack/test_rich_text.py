@@ -9,6 +9,7 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 
 from bot.platform.slack.blocks import (
     Element,
+    Post,
     count_characters,
     make_block,
     make_bullets,
@@ -20,7 +21,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Post
 from bot.redaction import redact_text
 from impact.text.strings import collapse_lines, truncate_text
 from tests.features.digest.hostile_days import texts

@@ -13,6 +13,7 @@ from bot.features.merges.summary import Evidence
 from bot.features.summaries.view import format_summary
 from bot.platform.models.packing import Coverage
 from bot.platform.slack.blocks import (
+    Post,
     make_block,
     make_bullets,
     make_context,
@@ -21,7 +22,6 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messages import Post
 from bot.platform.slack.terminal import format_message, wrap_text
 from impact.source.models import DiffSide
 from tests.features.digest.hostile_days import digests, texts

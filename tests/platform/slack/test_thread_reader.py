@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from localslack.state.identity import BOT_USER
 
+from bot.platform.slack.blocks import Attachment, Post, ThreadMessage
 from bot.platform.slack.client import make_slack_client
-from bot.platform.slack.messages import Attachment, Post, ThreadMessage
 from bot.platform.slack.messenger import EVENT_TYPE, SlackMessenger
 from tests.emulators.slack.client import HOME
 from tests.emulators.slack.server import SlackEmulator

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.platform.source.scopes import has_scopes, list_scopes
+from bot.platform.source.excerpts import has_scopes, list_scopes
 
 Lines = tuple[int, int, int]
 

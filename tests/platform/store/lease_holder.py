@@ -8,8 +8,7 @@ from contextlib import contextmanager
 
 from redis import Redis
 
-from bot.platform.store.connection import connect_server
-from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.connection import UNPREFIXED, connect_server
 from bot.platform.store.leases import hold_lease
 from tests.helpers.processes.command import ROOT, Process, started
 from tests.helpers.records import digest_store

@@ -7,11 +7,10 @@ import pytest
 from redis import Redis
 
 from bot.errors import StoreUnavailable
-from bot.features.digest.tables import PostedDigest
+from bot.features.digest.posts import PostedDigest
 from bot.platform.models.completion import ANSWERS
 from bot.platform.slack.answers import AnsweredRequest
-from bot.platform.store.connection import RedisCache, connect_server, require_durable
-from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.connection import UNPREFIXED, RedisCache, connect_server, require_durable
 from bot.platform.store.leases import hold_lease
 from bot.platform.store.tables import Store
 from tests.helpers.builders import NOON

@@ -5,10 +5,9 @@ import pytest
 from redis import Redis
 from redis.client import Pipeline
 
-from bot.platform.store.connection import pack_value, unpack_value
+from bot.platform.store.connection import UNPREFIXED, Keyspace, pack_value, unpack_value
 from bot.platform.store.erasure import ErasureCount, StoreEraser
 from bot.platform.store.forgotten_ids import ForgottenIds
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 
 ADA = ForgottenIds(frozenset({"U0ADA"}), frozenset({"D0ADA"}))
 LONG = "x" * 5_000

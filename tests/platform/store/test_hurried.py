@@ -10,7 +10,7 @@ import pytest
 from redis import Redis
 
 from bot.errors import StoreUnavailable
-from bot.features.digest.tables import PostedDigest
+from bot.features.digest.posts import PostedDigest
 from bot.platform.costs import RateLimiter
 from bot.platform.store.connection import (
     SHORT_TIMEOUTS,

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features import backfill, import_features
-from bot.features.digest.tables import POSTED_DIGESTS
-from bot.features.previews import service as previews
+from bot.features import backfill, import_features, previews
+from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
-from bot.features.questions.votes import INPUTS, VOTES
+from bot.features.questions.view import INPUTS, VOTES
 from bot.features.renames import FIRST_NAMES
 from bot.features.reviews import service as reviews
 from bot.features.risks import service as risks
@@ -22,7 +21,7 @@ from bot.features.touches import checking, contracts, decisions
 from bot.features.watches.service import WATCHES
 from bot.platform.github import caches
 from bot.platform.models import completion
-from bot.platform.slack.access import WELCOMES
+from bot.platform.slack.directory import WELCOMES
 from bot.platform.store import keys, spending
 from bot.platform.store.keys import (
     FAMILIES,

@@ -13,9 +13,8 @@ import bot.app
 from bot.errors import ConfigurationError
 from bot.features import import_features
 from bot.platform.costs import RateLimiter
-from bot.platform.store.connection import RedisCache
+from bot.platform.store.connection import UNPREFIXED, Keyspace, RedisCache
 from bot.platform.store.erasure import reset_store
-from bot.platform.store.keyspace import UNPREFIXED, Keyspace
 from bot.platform.store.leases import hold_lease
 from bot.platform.store.server import CURRENT_SCHEMA, StoreOwnership, WorkspaceOwner, read_version, require_schema
 from bot.settings import Settings

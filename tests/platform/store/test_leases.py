@@ -8,8 +8,7 @@ import pytest
 from redis import Redis
 
 from bot.errors import PostingInProgress
-from bot.platform.store.connection import connect_server
-from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.connection import UNPREFIXED, connect_server
 from bot.platform.store.leases import LEASE_SECONDS, hold_lease
 from tests.helpers.records import digest_store
 from tests.platform.store.lease_holder import ROUNDS, holder

@@ -11,9 +11,8 @@ import pytest
 from redis import Redis
 
 from bot.errors import StoreUnavailable
-from bot.platform.store.connection import connect_server
+from bot.platform.store.connection import Keyspace, connect_server
 from bot.platform.store.keys import FAMILIES
-from bot.platform.store.keyspace import Keyspace
 from bot.platform.store.tables import Index, Map, Queue, Store, Table
 from tests.helpers.builders import DAY
 from tests.helpers.checks import closed_port, is_one_sentence

@@ -13,7 +13,7 @@ import click
 from localslack.cli import main as localslack_cli
 
 from bot.cli import cli
-from bot.demo.answer_book import load_answers
+from bot.demo.stand_in import load_answers
 from bot.settings import Settings
 from impact.cli import main as impact_cli
 from tests.helpers.processes.command import ROOT

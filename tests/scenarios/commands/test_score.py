@@ -4,7 +4,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from bot.dates import LocalDay
-from bot.features.digest.tables import POSTED_DIGESTS
+from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.platform.pulls.models import PullRequest
 from bot.platform.store.merge_records import HistoryStore

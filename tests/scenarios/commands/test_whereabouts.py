@@ -11,7 +11,7 @@ from localslack.loopback import Request, Response
 from bot.features.profiles.service import PinnedMerge
 from bot.features.subscriptions.schedule import watch_repository
 from bot.jobs.queues import DramatiqJobQueue
-from bot.platform.store.keyspace import UNPREFIXED
+from bot.platform.store.connection import UNPREFIXED
 from impact.repository import Repository
 from impact.testing.clones import building, git, needs_git
 from tests.emulators.github.server import GitHubEmulator

@@ -6,8 +6,8 @@ from localslack.users.person import Person
 
 from bot.features.merges.requests import DigestView
 from bot.features.subscriptions.rules import Subscription, Timing
-from bot.platform.pulls.filters import Filters
-from bot.platform.slack.buttons import write_id
+from bot.platform.pulls.paths import Filters
+from bot.platform.slack.blocks import write_id
 from bot.platform.slack.client import make_slack_client
 from impact.repository import Repository
 from tests.helpers.records import digest_store, plant

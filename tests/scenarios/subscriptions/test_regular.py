@@ -4,7 +4,7 @@ import pytest
 from localslack.server.views import Values
 from localslack.users.person import Person
 
-from bot.platform.slack.buttons import write_id
+from bot.platform.slack.blocks import write_id
 from bot.platform.store.due_queue import DueQueue, NextDigest
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.world import as_read

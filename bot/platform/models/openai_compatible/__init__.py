@@ -18,13 +18,13 @@ def _connect(access: ModelAccess) -> ModelConnection:
 
 
 def _find_models(access: ModelAccess, models: Sequence[str], seconds: float) -> Mapping[str, bool | None]:
-    from bot.platform.models.openai_compatible.check import find_models  # noqa: PLC0415
+    from bot.platform.models.openai_compatible.connection import find_models  # noqa: PLC0415
 
     return find_models(access, models, seconds)
 
 
 def _try_model(access: ModelAccess, model: str, seconds: float) -> Sequence[Finding]:
-    from bot.platform.models.openai_compatible.check import try_model  # noqa: PLC0415
+    from bot.platform.models.openai_compatible.connection import try_model  # noqa: PLC0415
 
     return try_model(access, model, seconds)
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bot.platform.private_folders import make_private_folder, open_private_file
-from bot.platform.store.embedded.endpoint import (
+from bot.platform.store.embedded.server import (
     KEEPER_LOCK_FILE,
     SOCKET_FILE,
     START_SECONDS,

@@ -21,9 +21,9 @@ from bot.platform.models import (
     Turn,
     TurnEnd,
 )
-from bot.platform.models.answers import build_schema
 from bot.platform.models.claude import BEDROCK, CLAUDE, VERTEX
 from bot.platform.models.claude.connection import require_library
+from bot.platform.models.completion import build_schema
 from tests.emulators.claude.server import ClaudeEmulator, Failure, Text, ToolUse
 from tests.emulators.clouds import BedrockFront, VertexFront
 

@@ -9,9 +9,9 @@ from bot.errors import ModelAnswerTruncated, ModelBusy, ModelError, ModelRefusal
 from bot.features.digest.overview import OverviewAnswer
 from bot.features.summaries.reading import SummaryAnswer
 from bot.platform.models import Completion, ModelAccess, Prompt
-from bot.platform.models.answers import AnswerShape, build_schema
 from bot.platform.models.claude.check import find_models
 from bot.platform.models.claude.connection import SILENCE_SECONDS, ClaudeConnection, make_claude_client
+from bot.platform.models.completion import AnswerShape, build_schema
 from bot.usage import NO_USAGE
 from tests.emulators.claude.server import (
     ClaudeEmulator,

@@ -9,7 +9,7 @@ from localslack.loopback import Loopback, Request, Response
 from bot.errors import ModelError
 from bot.features.summaries.reading import SummaryAnswer
 from bot.platform.models import Chat, Completion, ModelAccess, ModelConnection, Prompt, TextPart, ToolResult, Turn
-from bot.platform.models.answers import build_schema
+from bot.platform.models.completion import build_schema
 from bot.platform.models.openai_compatible import CONTEXT_TOKENS, OPENAI_COMPATIBLE
 from tests.emulators.claude.questions import make_closed_schema
 from tests.emulators.claude.script import Step

@@ -17,7 +17,7 @@ from bot.features.digest.overview import OverviewAnswer
 from bot.features.reviews.report import ReviewAnswer
 from bot.features.summaries.reading import SummaryAnswer
 from bot.platform.models import ModelAccess
-from bot.platform.models.answers import AnswerShape, build_schema
+from bot.platform.models.completion import AnswerShape, build_schema
 from bot.platform.models.openai_compatible.connection import OpenAIConnection
 from bot.usage import NO_USAGE
 from tests.emulators.claude.script import (

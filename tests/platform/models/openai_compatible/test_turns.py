@@ -12,7 +12,7 @@ import pytest
 from bot.errors import ModelBusy, ModelError, ModelRequestRejected
 from bot.features.reviews.report import ReviewAnswer
 from bot.platform.models import TextDelta, TextPart, Turn
-from bot.platform.models.answers import build_schema
+from bot.platform.models.completion import build_schema
 from bot.usage import NO_USAGE
 from tests.emulators.claude.script import (
     Cut,

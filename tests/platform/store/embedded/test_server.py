@@ -17,9 +17,8 @@ from redis import Redis
 
 from bot.errors import StoreUnavailable
 from bot.platform.store.connection import connect_embedded, connect_server
-from bot.platform.store.embedded.endpoint import get_socket_path
 from bot.platform.store.embedded.keeper import LINGER_SECONDS, run_keeper
-from bot.platform.store.embedded.server import is_store_running, start_embedded_url, stop_embedded
+from bot.platform.store.embedded.server import get_socket_path, is_store_running, start_embedded_url, stop_embedded
 from tests.helpers.checks import eventually
 from tests.helpers.processes.command import ROOT
 from tests.helpers.worlds import PYTHON, within

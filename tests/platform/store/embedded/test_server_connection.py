@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.platform.store.embedded.endpoint import is_answering, open_connection
+from bot.platform.store.embedded.server import is_answering, open_connection
 
 
 @contextmanager

@@ -1,1 +1,0 @@
-"""Previews of links to pull requests and comparisons."""
