@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
 from textwrap import dedent
 
 from impact.clones.replay_cache import UpstreamTree
@@ -18,7 +17,7 @@ from impact.profile.models import Profile, UseKind
 from impact.python.code_reader import drop_docstring, hash_lines
 from impact.python.models import DefinitionKind
 from impact.python.syntax import parse_source
-from impact.touches.spent import FunctionReader, SpentUse, UpstreamFunction, find_spent
+from impact.touches.spent import SpentUse, UpstreamFunction, find_spent, get_compared_names
 
 _FUNCTIONS = frozenset({DefinitionKind.FUNCTION, DefinitionKind.METHOD})
 _CLOSES = re.compile(r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s+(?:[\w.-]+/[\w.-]+)?#(\d{1,9})\b", re.I)
@@ -41,33 +40,33 @@ def list_spent(
         for closed in _CLOSES.findall(f"{merge.commit_message}\n{merge.body}"):
             named.setdefault(int(closed), reference)
     uses = [use for use in profile.uses if use.kind in _OWN and not use.is_test]
+    names = {name for use in uses for name in get_compared_names(use)}
+    tree = UpstreamTree(upstream)
+    # what did not change is read once
+    before, after = (_read_functions(upstream, tree, commit, names) for commit in (start, end))
     reasons = explain_uses(team, profile.commit, uses)
-    before, after = _read_functions(upstream, start), _read_functions(upstream, end)
     return tuple(find_spent(uses, before, after, reasons, named, repository))
 
 
-def _read_functions(upstream: CloneTrees, commit: str) -> FunctionReader:
-    tree = UpstreamTree(upstream)
+def _read_functions(
+    upstream: CloneTrees, tree: UpstreamTree, commit: str, names: Iterable[str]
+) -> dict[str, UpstreamFunction]:
+    """Return the functions of upstream at a commit that have some of the names."""
     tree.move_to(commit)
     index = UpstreamIndex(tree.load_outline)
-
-    @cache
-    def read_lines(module: str) -> tuple[str, ...]:
-        version = tree.find_module(module)
-        return tuple(upstream.read_file(version).lines) if version else ()
-
-    @cache
-    def read(name: str) -> UpstreamFunction | None:
+    functions = {}
+    for name in names:
         place = index.find_place(name)
-        definition = index.get_definition(place)
-        if place is None or definition is None:
-            return None
+        definition, version = index.get_definition(place), tree.find_module(place.module) if place else None
+        if place is None or definition is None or version is None:
+            continue
         if definition.kind not in _FUNCTIONS:
-            return UpstreamFunction(place.full_name, is_alias=definition.kind is DefinitionKind.CONSTANT)
-        lines = _drop_head(read_lines(place.module)[definition.line - 1 : definition.end_line])
-        return UpstreamFunction(place.full_name, definition.body, hash_lines("\n".join(lines)))
-
-    return read
+            is_alias = definition.kind is DefinitionKind.CONSTANT
+            functions[name] = UpstreamFunction(place.full_name, is_alias=is_alias)
+            continue
+        lines = _drop_head(upstream.read_file(version).lines[definition.line - 1 : definition.end_line])
+        functions[name] = UpstreamFunction(place.full_name, definition.body, hash_lines("\n".join(lines)))
+    return functions
 
 
 def _drop_head(lines: Sequence[str]) -> Sequence[str]:

@@ -7,7 +7,7 @@ hashes of its code and of its lines that the profile has. What was meant is not 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -52,35 +52,38 @@ class SpentUse:
 NOT_LOOKED_FOR: CoveredList[SpentUse] = CoveredList(
     (), Coverage.of(CoveredPart("what may go", 1, 0, "your code is not at hand"))
 )
-# what upstream has by a name of a use at a commit; None for no function
-FunctionReader = Callable[[str], UpstreamFunction | None]
 
 
 def find_spent(
     uses: Sequence[Use],
-    before: FunctionReader,
-    after: FunctionReader,
+    before: Mapping[str, UpstreamFunction],
+    after: Mapping[str, UpstreamFunction],
     reasons: Mapping[Use, str],
     merged: Mapping[int, MergeReference],
     repository: str = "",
 ) -> Iterator[SpentUse]:
     """Yield the uses whose reason is gone at the end of a way, each once.
 
-    ``before`` reads upstream at the pin, ``after`` at the end. ``reasons`` are the comments beside them,
+    ``before`` is upstream at the pin, ``after`` at the end, by names. ``reasons`` are the comments beside them,
     ``merged`` the merges on the way by their own numbers and those of the issues that they close.
     ``repository`` is upstream's name: a number that a comment says of another one does not count.
     """
     for use in uses:
         if use.kind not in _OWN_FUNCTIONS or use.is_test:
             continue
-        names = use.definitions[:1] or (use.name,)
-        why = next(filter(None, (_compare(use, before(name), after(name)) for name in names)), "")
+        pairs = ((before.get(name), after.get(name)) for name in get_compared_names(use))
+        why = next(filter(None, (_compare(use, old, new) for old, new in pairs)), "")
         if why:
             yield SpentUse(use, why)
             continue
         numbers = list_numbers(reasons.get(use, ""), repository)
         if merge := next((merged[number] for number in numbers if number in merged), None):
             yield SpentUse(use, "what its comment names was merged", merge)
+
+
+def get_compared_names(use: Use) -> tuple[str, ...]:
+    """Return the names of the upstream functions that a use stands in for."""
+    return use.definitions[:1] or (use.name,)
 
 
 def _compare(use: Use, old: UpstreamFunction | None, new: UpstreamFunction | None) -> str:
