@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ from impact.clones.tree_scan import (
     select_uses,
 )
 from impact.clones.upstream_line import HEAD, select_dates, select_line
-from impact.clones.upstream_reader import UpstreamReader
+from impact.clones.upstream_reader import JudgedRange, UpstreamReader
 from impact.clones.windows import parse_windows
 from impact.contract.table import list_net_rows, list_rows, select_rows
 from impact.errors import ImpactError, UsageError
@@ -42,12 +42,17 @@ from impact.text.strings import escape_invisible
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import RelevanceFilter, build_report
 from impact.touches.breakage.traceback_names import parse_trace
+from impact.touches.models import JudgedCommit, TouchLevel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # characters of an error that are read
 _MAX_TRACE = 10_000_000
 _AUTO, _WEEKS = "auto", "weeks"
+_NEVER, _SHAPES = "never", ("text", "json", "github")
+# the status that says that something was found: an error ends with 1, a mistake in the options with 2
+_FOUND = 3
+_LEVELS = {level.label: level for level in reversed(TouchLevel) if level > TouchLevel.NO}
 _KINDS = tuple(kind.name.lower() for kind in UseKind)
 _FOLDER = click.Path(path_type=Path)
 
@@ -184,6 +189,74 @@ def print_touches(since: str, until: str, base: str, commits: tuple[str, ...], *
         judged = reader.judge(line, sides.load, base, sides.team)
         reasons = sides.explain(judged.profile.commit, judged.uses)
     _print(documents.describe_commits(judged.commits, judged.profile, judged.base, reasons, judged.judges))
+
+
+@main.command("check")
+@_upstream
+@click.option(
+    "--base", metavar="COMMIT", required=True, help="The commit before, such as that of the main branch."
+)
+@click.option("--head", metavar="COMMIT", default="HEAD", show_default=True, help="The commit after.")
+@_profile
+@_repo
+@_branch
+@_checker
+@click.option(
+    "--fail-on",
+    type=click.Choice([*_LEVELS, _NEVER]),
+    default="breaks",
+    show_default=True,
+    help=f"End with status {_FOUND} from this level on.",
+)
+@click.option("--format", "shape", type=click.Choice(_SHAPES), default="text", show_default=True)
+def check_change(base: str, head: str, fail_on: str, shape: str, **options: Any) -> None:
+    """Say what the whole difference between two commits of upstream does to a profile, for CI.
+
+    The commits need not be on one line, so a pull request is checked before it is merged. With the format github,
+    each finding annotates a line in GitHub Actions: the profile's with --downstream, else the changed one.
+    """
+    is_ours = options["downstream"] is not None
+    with _open_sides(**options) as sides:
+        judged = sides.reader.judge([sides.reader.read_difference(base, head)], sides.load, "", sides.team)
+    if shape == "json":
+        _print(documents.describe_commits(judged.commits, judged.profile, judged.base, judges=judged.judges))
+    else:
+        for line in _list_findings(judged, is_ours=is_ours, is_annotated=shape == "github"):
+            click.echo(escape_invisible(line))
+    level = max((each.touches.level for each in judged.commits.ignore_coverage()), default=TouchLevel.NO)
+    if fail_on != _NEVER and level >= _LEVELS[fail_on]:
+        raise SystemExit(_FOUND)
+
+
+def _list_findings(judged: JudgedRange, *, is_ours: bool, is_annotated: bool) -> Iterator[str]:
+    """Yield a line for each finding, the most certain first; what was not read comes before all."""
+
+    def show(commits: Sequence[JudgedCommit]) -> Iterator[str]:
+        for touch in (touch for each in commits for touch in each.touches.touches):
+            told = f"{touch.tell(touch.use)}{f' {touch.action}.' if touch.action else ''}"
+            use, change = touch.use, touch.change
+            path, line = (use.path, use.line) if is_ours else (change.path, change.line)
+            word = "error" if touch.level is TouchLevel.BREAKS else "warning"
+            yield _annotate(word, told, path, line) if is_annotated else f"{change.path}:{change.line}: {told}"
+
+    def write(sentence: str) -> str:
+        return _annotate("warning", sentence) if is_annotated else sentence
+
+    yield from judged.commits.derive(lambda commits: (each for each in commits if each.touches.touches)).render(
+        write, show, f"Nothing of it touches {judged.profile.name}."
+    )
+    if judged.judges:
+        yield write(judged.judges) if not is_annotated else judged.judges
+
+
+def _annotate(word: str, text: str, path: str = "", line: int = 0) -> str:
+    """Return a workflow command (docs.github.com, "Workflow commands"); nothing of a text begins another one."""
+    place = f" file={_escape_command(path, ',:')},line={max(line, 1)}" if path else ""
+    return f"::{word}{place}::{_escape_command(text)}"
+
+
+def _escape_command(text: str, more: str = "") -> str:
+    return "".join(f"%{ord(sign):02X}" if sign in f"%\r\n{more}" else sign for sign in text)
 
 
 @main.command("guide")

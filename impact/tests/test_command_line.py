@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from impact.cli import main
+from impact.cli import _annotate, main
 from impact.testing.checks import check_rows
-from impact.testing.clones import BEGIN, building, needs_checker, needs_git
+from impact.testing.clones import BEGIN, building, git, needs_checker, needs_git
 from impact.text.strings import escape_invisible
 
 pytestmark = needs_git
@@ -300,7 +300,7 @@ def test_it_runs_where_there_is_no_bot(clones: Path) -> None:
     code = f"""
 import sys
 sys.modules.update(dict.fromkeys(("bot", "handlers", "redis", "slack_sdk", "slack_bolt", "anthropic", "github")))
-from impact.cli import main
+from impact.cli import _annotate, main
 main({arguments!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
@@ -322,3 +322,67 @@ def test_a_hidden_sign_of_upstream_is_printed_escaped(tmp_path: Path) -> None:
     output = CliRunner().invoke(main, arguments, catch_exceptions=False).stdout
     assert "\u202e" not in output
     assert json.loads(output)["changes"][0]["after"] == "X = '\u202ea'"
+
+
+# --- the check of a change before it is merged
+
+
+@pytest.fixture(scope="module")
+def proposed(clones: Path) -> tuple[str, str]:
+    """A branch of upstream beside its line, and the commit that it is to be merged into."""
+    engine = clones / "engine"
+    base = find_commit(engine, "Begin")
+    tree = git(engine, "rev-parse", f"{find_commit(engine, 'Limit a run')}^{{tree}}")
+    identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    return base, git(engine, *identity, "commit-tree", "-p", base, "-m", "Limit a run", tree)
+
+
+def check(*arguments: str | Path) -> tuple[int, str]:
+    result = CliRunner().invoke(main, ["check", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code != 1, result.stderr
+    return result.exit_code, result.stdout
+
+
+def test_a_change_that_breaks_ends_with_its_own_status(clones: Path, proposed: tuple[str, str]) -> None:
+    base, head = proposed
+    sides = ("--upstream", clones / "engine", "--base", base, "--head", head)
+    ours = ("--downstream", clones / "ours", "--at", find_commit(clones / "ours", "Serve"), "--no-checker")
+    status, text = check(*sides, *ours)
+    assert status == 3
+    assert text.splitlines()[0].startswith("engine/core.py:1: app/serve.py:6 must pass `limit`")
+    assert check(*sides, *ours, "--fail-on", "never") == (0, text)
+    # the other way round it is gone again
+    back = ("--upstream", clones / "engine", "--base", head, "--head", base)
+    assert check(*back, *ours)[0] == 0
+    status, text = check(*sides, *ours, "--format", "json")
+    assert (status, json.loads(text)["commits"][head]["level"]) == (3, "breaks")
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_it_annotates_the_line_of_who_runs_it(
+    clones: Path, proposed: tuple[str, str], tmp_path: Path, *, is_ours: bool
+) -> None:
+    sides = ("--upstream", clones / "engine", "--base", proposed[0], "--head", proposed[1], "--format", "github")
+    at = ("--downstream", clones / "ours", "--at", find_commit(clones / "ours", "Serve"))
+    if is_ours:
+        status, text = check(*sides, *at, "--no-checker")
+    else:
+        serve = tmp_path / "ours" / "app"
+        serve.mkdir(parents=True)
+        (serve / "serve.py").write_bytes(OURS)
+        scanned = CliRunner().invoke(main, ["scan", str(tmp_path / "ours"), "--upstream", str(clones / "engine")])
+        (tmp_path / "profile.json").write_text(scanned.stdout)
+        status, text = check(*sides, "--profile", tmp_path / "profile.json")
+    place = "app/serve.py,line=6" if is_ours else "engine/core.py,line=1"
+    assert (status, text.splitlines()[0].partition("::app")[0]) == (3, f"::error file={place}")
+
+
+def test_a_text_ends_no_annotation() -> None:
+    assert _annotate("error", "a\r\n::set-env 100%", "b,c:d\n", 0) == (
+        "::error file=b%2Cc%3Ad%0A,line=1::a%0D%0A::set-env 100%25"
+    )
+
+
+def test_a_commit_that_is_not_there_is_named(clones: Path) -> None:
+    told = refuse("check", "--upstream", clones / "engine", "--base", "a" * 40, "--downstream", clones / "ours")
+    assert "has no commit 'aaaa" in told

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from impact.checker.diagnostics import LEFT_OUT, NOT_CHECKED, CheckedMerges, Place
 from impact.clones.clone_contracts import extract_contracts
@@ -127,8 +128,10 @@ class UpstreamReader:
 
     def detect_packages(self, start: str) -> tuple[str, ...]:
         """Return the packages that others import from the upstream repository. Raises UsageError."""
-        place = max(find_place(self.trees, start), 1)
-        return detect_packages(self.trees.list_files(self.trees.list_line()[place - 1].sha))
+        commit = self.trees.find_commit(start)
+        if not commit:
+            commit = self.trees.list_line()[max(find_place(self.trees, start), 1) - 1].sha
+        return detect_packages(self.trees.list_files(commit))
 
     def find_base(self, name: str) -> str:
         """Return the hash of a commit of the branch; empty for an empty name. Raises UsageError."""
@@ -181,6 +184,16 @@ class UpstreamReader:
         if most and len(chosen) > most:
             raise UsageError(f"These are {len(chosen):,} commits, more than {most:,}: ask for them in parts.")
         return chosen
+
+    def read_difference(self, base: str, head: str) -> LineCommit:
+        """Return a commit that makes the whole difference between two, wherever they are. Raises UsageError."""
+        commits = []
+        for name in (base, head):
+            commit = self.trees.find_head() if name == "HEAD" else self.trees.find_commit(name)
+            if not commit:
+                raise UsageError(f"The clone of upstream has no commit {quote_input(name)}: fetch it first.")
+            commits.append(commit)
+        return LineCommit(commits[1], commits[0], datetime.fromtimestamp(0, UTC))
 
     def judge(
         self,
