@@ -47,6 +47,8 @@ def _clean_environment() -> Iterator[None]:
             patch.delenv(name)
         # a mirror is made of what a test serves, or not at all
         patch.setenv("PRDIGEST_MIRROR", "off")
+        # a test without a store finds none: what one kept there, another would read, also on a later day
+        patch.setenv("PRDIGEST_STATE_DIR", os.devnull)
         yield
 
 

@@ -144,7 +144,7 @@ def render_hits(words: Words) -> Post:
     verdicts = {1: (TouchVerdict.OURS,), 2: tuple(TouchVerdict)}
     pulls = words.pulls()[:2]  # one hit has none
     caveats = (words.text(), words.text())
-    return render_touch_list(words.text(100), words.report(), pulls, verdicts, caveats)
+    return render_touch_list(f"What touches {words.text(100)}", words.report(), pulls, verdicts, caveats)
 
 
 def render_score(words: Words) -> Post:

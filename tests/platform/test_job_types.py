@@ -50,6 +50,7 @@ from bot.features.touches.requests import (
     UpgradeRequest,
 )
 from bot.features.usage import UsageRequest, answer_usage
+from bot.features.watches import service as watches
 from bot.jobs import queues
 from bot.platform.commands import AllowedRepositories
 from bot.platform.dramatiq.broker import LossReason, LostJob
@@ -143,6 +144,8 @@ CASES: list[tuple[Job[Any], Any]] = [
     (subscriptions.show_preview, {"asker": ASKER, "name": "1a2b"}),
     (subscriptions.show_preview, {"asker": ASKER, "wish": WISH}),
     (subscriptions.open_form, {"asker": ASKER}),
+    (watches.end_watches, {"asker": ASKER, "reference": None}),
+    (watches.end_watches, {"asker": ASKER, "reference": Reference(ENGINE, 7)}),
     (tasks.show_agent_task, {"asker": ASKER, "profile": "ascend", "reference": Reference(ENGINE, 7)}),
     (summaries.open_reference_form, {"asker": ASKER}),
     (answer_questions, {"place": "C0DIGEST:100.1"}),

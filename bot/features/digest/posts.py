@@ -585,11 +585,11 @@ def check_repository(app: App, repository: Repository) -> None:
         app.due_queue.drop(OutcomeCheck(repository))
         return
     _record_recent_merges(app, repository, now)
+    tell_watchers(app, repository)
     outcomes = _load_outcomes(app, repository, now)
     for key, record in records.iterate_records(keys):
         if build_state_key(record.select_new_outcomes(outcomes)) != record.amended_states:
             amend_digest.send_to(app.jobs, key, now)
-    tell_watchers(app, repository)
 
 
 def _record_recent_merges(app: App, repository: Repository, now: datetime) -> None:

@@ -252,7 +252,7 @@ def render_touch_list(
     context = HitContext.build(pulls, ())
     waiting = render_pending(pending)
     versions = (_render_hits(report, context, verdicts, notes, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
-    return _render_post(title, ([*waiting, *blocks] for blocks in versions))
+    return _render_post(_shorten(title, 150), ([*waiting, *blocks] for blocks in versions))
 
 
 def _render_hits(

@@ -25,6 +25,7 @@ LOOKING = [
         "get",
         *["list_merged", "record_merges"] * 3,
         "put",
+        "list_fields",
         "read_merges",
         "load_each",
         "send",

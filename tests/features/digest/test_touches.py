@@ -277,6 +277,7 @@ def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
         "Not us",
         "Done",
         "Task for an agent",
+        "Watch",
     ]
     profile, reference = read_hit_task(rows[0]["elements"][3]["value"], allowed)
     assert (profile, str(reference)) == ("ascend", "octo/engine#4")
