@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, timedelta
 from functools import partial
@@ -69,7 +69,7 @@ from impact.history.reverts import WATCH_WINDOW
 from impact.profile.models import UseKind
 from impact.repository import Repository
 from impact.text.strings import quote_input, truncate_text
-from impact.touches.models import JudgedCommit
+from impact.touches.models import JudgedCommit, TouchReport
 
 # --- what merges change for others
 
@@ -188,11 +188,13 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
         f"what touches the profile {entry.name} among {format_count(report.merges, 'merge')} of {entry.upstream}, "
         f"{span}, judged by code against {format_count(report.uses, 'use')}; {report.judges}"
     )
-    by_commit = {each.commit: each for each in contracts}
+    return _list_hits(f"{about}{''.join(f'; {note}' for note in merged.notes)}", report, contracts)
 
+
+def _list_hits(about: str, report: TouchReport, contracts: Iterable[MergeContract]) -> ItemList:
+    by_commit = {each.commit: each for each in contracts}
     hits = report.touching.derive(lambda merges: (JudgedCommit(each, by_commit[each.commit]) for each in merges))
-    items = list_commit_rows(hits, {}, _MAX_SHOWN)
-    return ItemList(f"{about}{''.join(f'; {note}' for note in merged.notes)}", items)
+    return ItemList(about, list_commit_rows(hits, {}, _MAX_SHOWN))
 
 
 @agent_tool(
@@ -209,14 +211,12 @@ def list_pending(session: ReadingSession, profile: ProfileName = "") -> ItemList
     scanned = app.profiles.require_scanned(entry)
     if entry.pin is None:
         raise UsageError(f"The tree of {entry.name} pins no merge of {entry.upstream} that is known.")
-    pending, report, _, contracts = touching.judge_pending(app, entry, scanned, entry.pin)
-    by_commit = {each.commit: each for each in contracts}
-    hits = report.touching.derive(lambda merges: (JudgedCommit(each, by_commit[each.commit]) for each in merges))
+    pending, report, _, contracts = touching.judge_pending(app, entry, scanned, entry.pin, has_spent=False)
     about = (
         f"what waits for the profile {entry.name} among {format_count(pending.merges, 'merge')} of "
         f"{entry.upstream} since its pin {pending.pin} ({format_count(pending.days, 'day')} ago); {report.judges}"
     )
-    return ItemList(about, list_commit_rows(hits, {}, _MAX_SHOWN))
+    return _list_hits(about, report, contracts)
 
 
 @agent_tool(

@@ -143,9 +143,12 @@ def find_pending(app: App, name: str) -> PendingHits | None:
 
 
 def judge_pending(
-    app: App, entry: ProfileEntry, profile: Profile, pin: PinnedMerge
+    app: App, entry: ProfileEntry, profile: Profile, pin: PinnedMerge, *, has_spent: bool = True
 ) -> tuple[PendingHits, TouchReport, list[PullRequest], list[MergeContract]]:
-    """Return what waits since a pin, the report on it, its pull requests, oldest first, and what was judged."""
+    """Return what waits since a pin, the report on it, its pull requests, oldest first, and what was judged.
+
+    To look for what may go, with ``has_spent``, takes seconds.
+    """
     name, upstream, now = entry.name, entry.upstream, app.now()
     # with the day of the pin, to see whether that was listed
     listed = app.merge_history.read_merges(upstream, pin.merged_at - timedelta(days=1), now)
@@ -173,7 +176,7 @@ def judge_pending(
         len(merges),
         len(merges) - sum(cover_contracts([each]).is_complete for each in kept),
         known_since,
-        find_spent(app, entry, profile, pin.commit, newest, [*merges.values()]),
+        find_spent(app, entry, profile, pin.commit, newest, [*merges.values()]) if has_spent else NO_SPENT,
     )
     return pending, report, hits, waiting
 

@@ -6,7 +6,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from hashlib import sha256
 
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
@@ -14,7 +13,7 @@ from bot.features.merges.view import format_outcome, render_reference
 from bot.features.watches.whereabouts import Whereabouts, fetch_whereabouts, render_whereabouts
 from bot.platform.jobs import job
 from bot.platform.pulls.models import Reference
-from bot.platform.slack.answers import Answer
+from bot.platform.slack.answers import Answer, compute_fingerprint
 from bot.platform.slack.blocks import (
     CLOCK_SKEW,
     Element,
@@ -201,7 +200,8 @@ def _tell_news(app: App, repository: Repository, watch: Watch, places: Whereabou
     events = dict(list_events(places))
     telling = watch.telling or tuple(event for event in events if event not in watch.told)
     if telling:
-        key = f"{WATCHES.family.build_key(_name(repository))}:{watch.number}:{_digest(watch.user, *telling)}"
+        events_told = " ".join((watch.user, *telling))
+        key = f"{WATCHES.family.build_key(_name(repository))}:{watch.number}:{compute_fingerprint(events_told)}"
         channel = app.messenger.open_direct_messages(watch.user)
         posted = app.messenger.find_posts(channel, watch.begun_at - CLOCK_SKEW) if watch.begun_at else {}
         if key not in posted:
@@ -213,10 +213,6 @@ def _tell_news(app: App, repository: Repository, watch: Watch, places: Whereabou
         app.tables.put_field(WATCHES, watch.field, watch, _name(repository))
     if _is_over(watch, places, app.now()):
         app.tables.remove_field(WATCHES, watch.field, _name(repository))
-
-
-def _digest(*parts: str) -> str:
-    return sha256(" ".join(parts).encode()).hexdigest()[:16]
 
 
 def _is_over(watch: Watch, places: Whereabouts, now: datetime) -> bool:

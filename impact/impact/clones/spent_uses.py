@@ -13,15 +13,14 @@ from impact.contract.net_changes import MergeReference
 from impact.git.clone_trees import CloneTrees
 from impact.history.merges import WrittenMerge
 from impact.profile.linking import UpstreamIndex
-from impact.profile.models import Profile, UseKind
+from impact.profile.models import Profile
 from impact.python.code_reader import drop_docstring, hash_lines
 from impact.python.models import DefinitionKind
 from impact.python.syntax import parse_source
-from impact.touches.spent import SpentUse, UpstreamFunction, find_spent, get_compared_names
+from impact.touches.spent import SpentUse, UpstreamFunction, find_spent, get_compared_names, select_own_functions
 
 _FUNCTIONS = frozenset({DefinitionKind.FUNCTION, DefinitionKind.METHOD})
 _CLOSES = re.compile(r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s+(?:[\w.-]+/[\w.-]+)?#(\d{1,9})\b", re.I)
-_OWN = frozenset({UseKind.PATCH, UseKind.OVERRIDE, UseKind.COPY})
 
 
 def list_spent(
@@ -39,7 +38,7 @@ def list_spent(
         named[merge.number] = reference
         for closed in _CLOSES.findall(f"{merge.commit_message}\n{merge.body}"):
             named.setdefault(int(closed), reference)
-    uses = [use for use in profile.uses if use.kind in _OWN and not use.is_test]
+    uses = select_own_functions(profile.uses)
     names = {name for use in uses for name in get_compared_names(use)}
     tree = UpstreamTree(upstream)
     # what did not change is read once

@@ -7,7 +7,7 @@ hashes of its code and of its lines that the profile has. What was meant is not 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,7 +15,7 @@ from impact.contract.net_changes import MergeReference
 from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.profile.models import Use, UseKind
 
-_OWN_FUNCTIONS = (UseKind.PATCH, UseKind.OVERRIDE, UseKind.COPY)
+_OWN_FUNCTIONS = frozenset({UseKind.PATCH, UseKind.OVERRIDE, UseKind.COPY})
 # telling lines that a change adds or leaves out: one alone may stand in a function for another reason
 _MIN_LINES = 2
 # what stands between the words of a comment
@@ -54,6 +54,11 @@ NOT_LOOKED_FOR: CoveredList[SpentUse] = CoveredList(
 )
 
 
+def select_own_functions(uses: Iterable[Use]) -> list[Use]:
+    """Return the uses that stand in for a function of upstream, without those of tests."""
+    return [use for use in uses if use.kind in _OWN_FUNCTIONS and not use.is_test]
+
+
 def find_spent(
     uses: Sequence[Use],
     before: Mapping[str, UpstreamFunction],
@@ -62,15 +67,13 @@ def find_spent(
     merged: Mapping[int, MergeReference],
     repository: str = "",
 ) -> Iterator[SpentUse]:
-    """Yield the uses whose reason is gone at the end of a way, each once.
+    """Yield those of some own functions whose reason is gone at the end of a way, each once.
 
     ``before`` is upstream at the pin, ``after`` at the end, by names. ``reasons`` are the comments beside them,
     ``merged`` the merges on the way by their own numbers and those of the issues that they close.
     ``repository`` is upstream's name: a number that a comment says of another one does not count.
     """
     for use in uses:
-        if use.kind not in _OWN_FUNCTIONS or use.is_test:
-            continue
         pairs = ((before.get(name), after.get(name)) for name in get_compared_names(use))
         why = next(filter(None, (_compare(use, old, new) for old, new in pairs)), "")
         if why:
