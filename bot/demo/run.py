@@ -117,7 +117,7 @@ TEAM_ABOUT = replace(
         Fact(
             "A team",
             "The profile satellite is a small team invented for this demo. It serves a model with vLLM, and its "
-            "five files were scanned for what they use of it. The digest begins with the merges that touch them.",
+            "six files were scanned for what they use of it. The digest begins with the merges that touch them.",
         ),
         *SAMPLE_ABOUT.facts,
     ),

@@ -20,7 +20,7 @@ AGAIN = "make them again: python -m docs.sample CLONE"
 def test_each_use_is_at_its_line() -> None:
     lines = {file.path: file.lines for file in list_team_files()}
     profile = load_profile()
-    assert profile.files == len(lines) == 5
+    assert profile.files == len(lines) == 6
     assert [use for use in profile.uses if use.text not in lines[use.path][use.line - 1]] == [], AGAIN
 
 
@@ -56,5 +56,5 @@ def test_three_merges_touch_the_team() -> None:
 @pytest.mark.parametrize("with_profile", [False, True])
 def test_the_page_speaks_of_the_team_where_it_is(*, with_profile: bool) -> None:
     about = build_sample_stage(lambda: 0.0, with_profile=with_profile).about
-    assert any("five files" in fact.text for fact in about.facts) == with_profile
+    assert any("six files" in fact.text for fact in about.facts) == with_profile
     assert any(each.text == "/prdigest touches 7d" for each in about.tries) == with_profile
