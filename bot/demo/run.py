@@ -123,7 +123,8 @@ TEAM_ABOUT = replace(
     ),
     tries=(
         Suggestion("/prdigest touches 7d"),
-        Suggestion("/prdigest upgrade 4292e3b807"),
+        Suggestion("/prdigest pending"),
+        Suggestion("/prdigest upgrade"),
         Suggestion("/prdigest contract 2026-02-28"),
         Suggestion(
             "/prdigest broke TypeError: SamplingParams.__init__() got an unexpected keyword argument "

@@ -16,8 +16,12 @@ def test_the_digest_begins_with_what_touches_the_team() -> None:
         say(demo.address, "/prdigest touches 7d")
         assert "What touches satellite" in screen(demo.address, "What touches satellite")
         assert "can't" not in channel(demo.address)
-        # a tag that the sample lacks is no dead end
+        say(demo.address, "/prdigest pending")
+        assert "since its pin (4292e3b, 1 day)" in screen(demo.address, "Pending for satellite")
         say(demo.address, "/prdigest upgrade")
+        assert "2 of your files" in screen(demo.address, "Upgrade satellite")
+        # a tag that the sample lacks is no dead end
+        say(demo.address, "/prdigest upgrade v0.16.0")
         assert "write /prdigest upgrade 4292e3b807" in screen(demo.address, "The sample has no tags")
         assert demo.interrupt() == 0
 

@@ -13,7 +13,7 @@ from bot.app import App
 from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import load_contracts
 from bot.features.merges.requests import DigestView
-from bot.features.profiles.service import ProfileEntry
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import put_subscription
 from bot.features.touches.contracts import keep_contract
@@ -40,6 +40,7 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
     """Add the team's profile, what the day changes, and a subscription of a channel that is due at an instant."""
     profile = load_profile()
     at = profile.scanned_at.astimezone(UTC)
+    pinned = sample.fetch_pull_request(sample.repository, sample.numbers[-1])
     # it has no source to scan each day
     entry = ProfileEntry(
         profile.name,
@@ -49,6 +50,7 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
         files=profile.files,
         refreshed_at=at,
         moved_at=at,
+        pin=PinnedMerge(pinned.commit, pinned.commit, pinned.merge_time),
     )
     app.profiles.put(entry, profile)
     plant_contracts(sample, app)
