@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from collections.abc import Callable, Generator, Sequence
+from datetime import datetime, timedelta
 
-from github import GithubException
 from github.Requester import Requester
 
 from bot.errors import ConfigurationError, GitHubUnavailable, PrdigestError
 from bot.platform.cleaning import clean_line
 from bot.platform.finding import Finding
-from bot.platform.github.client import (
-    WRONG_SERVER,
-    create_github_auth,
-    make_github,
-    request_data,
-    run_graphql_query,
-)
+from bot.platform.github.client import create_github_auth, fetch_allowances, make_github, run_graphql_query
 from bot.platform.github.errors import GraphQLError, translate_github_errors
 from bot.platform.http.bounded_calls import bound_requests
-from bot.platform.http.headers import parse_server_time
+from bot.platform.pulls.sources import RateAllowance
 from bot.settings import Settings
 from impact.repository import Repository
 
@@ -37,8 +29,6 @@ query Read($owner: String!, $name: String!) {
   }
 }
 """
-# the resources that a digest uses
-_RESOURCES = ("core", "graphql")
 
 
 def check_github(
@@ -49,7 +39,7 @@ def check_github(
         auth = create_github_auth(settings)
         github = make_github(auth=auth, base_url=settings.github_api_url, timeout=seconds, retry=None)
         requester = github.requester
-        limits, time = fetch_limits(requester, seconds)
+        limits, time = fetch_allowances(requester, seconds)
         ahead = time - now() if time else None
     except PrdigestError as error:
         yield Finding.build_error(TOKEN, error)
@@ -58,7 +48,7 @@ def check_github(
     yield Finding.build_success(TOKEN, "accepted")
     yield _check_limits(limits, now())
     # why none can be read
-    cause = f"see {LIMIT} above" if limits and not min(left for left, _ in limits) else ""
+    cause = f"see {LIMIT} above" if limits and not min(each.remaining for each in limits) else ""
     for repository in repositories:
         name = f"GitHub {repository}"
         if cause:
@@ -75,36 +65,15 @@ def check_github(
     return ahead
 
 
-def fetch_limits(requester: Requester, seconds: int) -> tuple[list[tuple[int, datetime]], datetime | None]:
-    """Return the calls left of each resource until a time (UTC), and what GitHub's clock shows.
-
-    Reading them counts against none. A server without limits has none.
-    """
-    with translate_github_errors(Repository("any", "repository")), bound_requests(seconds):
-        try:
-            headers, answer = request_data(requester, "GET", "/rate_limit")
-        except GithubException as error:
-            if error.status != 404:
-                raise
-            # a GitHub Enterprise server may have no rate limits; a wrong address answers 404, too
-            message = str(error.data.get("message", "")) if isinstance(error.data, dict) else ""
-            headers, answer = error.headers or {}, {"resources": {}} if "rate limiting" in message.lower() else {}
-    if not isinstance(answer, dict) or "resources" not in answer:
-        raise GitHubUnavailable(WRONG_SERVER)
-    resources: Mapping[str, Any] = answer["resources"]
-    used = [resources[name] for name in _RESOURCES if name in resources]
-    limits = [(int(each["remaining"]), datetime.fromtimestamp(int(each["reset"]), UTC)) for each in used]
-    return limits, parse_server_time(headers)
-
-
-def _check_limits(limits: Sequence[tuple[int, datetime]], now: datetime) -> Finding:
+def _check_limits(limits: Sequence[RateAllowance], now: datetime) -> Finding:
     if not limits:
         return Finding.build_success(LIMIT, "no limit")
-    left, resets = min(limits, key=lambda each: each[0])
-    calls = f"{left:,} calls left, resets in {max(0, round((resets - now).total_seconds() / 60))} min"
-    if left == 0:
+    least = min(limits, key=lambda each: each.remaining)
+    minutes = max(0, round((least.resets_at - now).total_seconds() / 60))
+    calls = f"{least.remaining:,} calls left, resets in {minutes} min"
+    if least.remaining == 0:
         return Finding.build_failure(LIMIT, calls, "Wait until then, or give the bot its own token.")
-    if left < _FEW_CALLS:
+    if least.remaining < _FEW_CALLS:
         advice = "If other programs use this token, give the bot its own: each pull request takes a call."
         return Finding.build_note(LIMIT, calls, advice)
     return Finding.build_success(LIMIT, calls)

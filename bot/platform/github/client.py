@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -19,14 +20,14 @@ from github.GithubException import RateLimitExceededExceedsMaxWait
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester
 from requests.utils import parse_header_links
 
-from bot.errors import ConfigurationError, GitHubUnavailable
+from bot.errors import ConfigurationError, GitHubUnavailable, PrdigestError
 from bot.platform import deadlines
 from bot.platform.cleaning import clean_line, parse_node
-from bot.platform.github.errors import GraphQLError, UnreadableResponse
+from bot.platform.github.errors import GraphQLError, UnreadableResponse, translate_github_errors
 from bot.platform.http import bounded_calls
 from bot.platform.http.bounded_calls import CallWatch, DeadlineExceeded, bound_requests, watch_nothing
 from bot.platform.http.connections import TrackingAdapter
-from bot.platform.http.headers import parse_retry_after
+from bot.platform.http.headers import parse_retry_after, parse_server_time
 from bot.platform.pulls.models import derive_web_address
 from bot.platform.pulls.sources import RateAllowance
 from bot.settings import Settings, require_secret
@@ -56,6 +57,8 @@ _NO_GRAPHQL = (
 _NO_INSTALLATION = (
     "GitHub doesn't know that installation of the app: check GITHUB_APP_ID and GITHUB_APP_INSTALLATION_ID."
 )
+# the resources that a digest uses
+_RESOURCES = ("core", "graphql")
 _THREAD_ADAPTERS = threading.local()
 # of one thread: a process has one client, and a client for the tokens of an app
 _MAX_ADAPTERS = 4
@@ -354,6 +357,32 @@ def read_git_token(base_url: str, auth: Auth.Auth) -> str:
         raise GitHubUnavailable("GitHub gave the app no token: check the GITHUB_APP_… settings.") from error
 
 
+def fetch_allowances(
+    requester: Requester, seconds: float = REQUEST_SECONDS
+) -> tuple[tuple[RateAllowance, ...], datetime | None]:
+    """Return the allowances for REST and GraphQL, and what GitHub's clock shows. Reading them counts against none.
+
+    A server without limits has none. Raises PrdigestError.
+    """
+    with translate_github_errors(Repository("any", "repository")), bound_requests(seconds):
+        try:
+            headers, answer = request_data(requester, "GET", "/rate_limit")
+        except GithubException as error:
+            if error.status != 404:
+                raise
+            # a GitHub Enterprise server may have no rate limits; a wrong address answers 404, too
+            message = str(error.data.get("message", "")) if isinstance(error.data, dict) else ""
+            headers, answer = error.headers or {}, {"resources": {}} if "rate limiting" in message.lower() else {}
+    if not isinstance(answer, dict) or "resources" not in answer:
+        raise GitHubUnavailable(WRONG_SERVER)
+    used = [answer["resources"][name] for name in _RESOURCES if name in answer["resources"]]
+    allowances = (
+        RateAllowance(int(each["remaining"]), int(each["limit"]), datetime.fromtimestamp(int(each["reset"]), UTC))
+        for each in used
+    )
+    return tuple(allowances), parse_server_time(headers)
+
+
 class GitHubRateLimits:
     """Reader of a token's limits, with a client of its own that never waits. Not safe for several threads."""
 
@@ -361,13 +390,9 @@ class GitHubRateLimits:
         self._github = make_github(auth=auth, base_url=base_url, timeout=20, retry=None)
 
     def list_allowances(self) -> tuple[RateAllowance, ...]:
-        """Return the allowances for REST and GraphQL, empty without limits. Reading them counts against none."""
+        """Return the allowances, empty if GitHub does not tell them."""
         try:
-            with bound_requests(REQUEST_SECONDS):
-                resources = self._github.get_rate_limit().resources
-        except (GithubException, requests.exceptions.RequestException, DeadlineExceeded) as error:
+            return fetch_allowances(self._github.requester)[0]
+        except PrdigestError as error:
             log.info("GitHub does not tell its limits: %s", error)
             return ()
-        return tuple(
-            RateAllowance(rate.remaining, rate.limit, rate.reset) for rate in (resources.core, resources.graphql)
-        )

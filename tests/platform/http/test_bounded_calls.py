@@ -11,8 +11,7 @@ from github import Auth
 from bot.errors import GitHubUnavailable, ModelBusy, PrdigestError, RateLimited, SlackUnavailable
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
-from bot.platform.github.check import fetch_limits
-from bot.platform.github.client import GitHubClient, make_github
+from bot.platform.github.client import GitHubClient, fetch_allowances, make_github
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.http.bounded_calls import DeadlineExceeded, bound_requests
 from bot.platform.http.connections import make_tracking_opener
@@ -77,7 +76,7 @@ CALLS: dict[str, tuple[str, Act, type[PrdigestError]]] = {
     "github-files": ("github", lambda url: github_at(url).load_files(builders.pull(101)), GitHubUnavailable),
     "github-probe": (
         "github",
-        lambda url: fetch_limits(make_github(auth=TOKEN, base_url=url, timeout=1, retry=None).requester, 1),
+        lambda url: fetch_allowances(make_github(auth=TOKEN, base_url=url, timeout=1, retry=None).requester, 1),
         GitHubUnavailable,
     ),
     "claude": ("claude", complete, ModelBusy),
