@@ -14,9 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from flask import Flask
 from waitress import wasyncore
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
@@ -26,6 +25,9 @@ from waitress.task import ThreadedTaskDispatcher
 from waitress.trigger import trigger
 
 from bot.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +168,7 @@ class _LimitedServer(TcpWSGIServer):  # type: ignore[misc]
 
 @contextmanager
 def serve_app(
-    app: Flask,
+    app: WSGIApplication,
     host: str,
     port: int,
     most_bytes: int,

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 
-from flask import Flask, request
-from flask.typing import ResponseReturnValue
 from prometheus_client.core import GaugeMetricFamily, Metric
-from prometheus_client.exposition import choose_encoder
+from prometheus_client.exposition import make_wsgi_app
 from prometheus_client.registry import Collector
 
 from bot.app import App
@@ -57,16 +55,10 @@ def monitor_process(app: App, process: Process, can_export: Callable[[], bool] =
                 app.instruments.digest_runs.labels(outcome.value)
             # port 0 is any free one
             port = address.port and address.port + PORT_OFFSETS[process]
-            web = Flask(__name__)
-
-            @web.get("/metrics")
-            def metrics() -> ResponseReturnValue:
-                # in the form that Prometheus asks for
-                encode, content_type = choose_encoder(request.headers.get("Accept", ""))
-                return encode(registry), {"Content-Type": content_type}
-
             serving = serve_app(
-                web, address.host, port, _MAX_REQUEST_BYTES, variable="PRDIGEST_METRICS_ADDRESS: port"
+                make_wsgi_app(registry),
+                *(address.host, port, _MAX_REQUEST_BYTES),
+                variable="PRDIGEST_METRICS_ADDRESS: port",
             )
             bound_port = parts.enter_context(serving)
             log.info("metrics on http://%s/metrics", ListenAddress(address.host, bound_port))

@@ -24,6 +24,18 @@ def open_private_file(path: Path) -> IO[bytes]:
     return os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, _FILE_MODE), "ab")
 
 
+def try_lock(descriptor: int, *, is_shared: bool = False) -> bool:
+    """Lock an open file unless another process holds the lock, and return whether it is locked now."""
+    # what only platforms with locks have
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock  # noqa: PLC0415
+
+    try:
+        flock(descriptor, (LOCK_SH if is_shared else LOCK_EX) | LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def restrict_permissions(folder: Path, ours: frozenset[str]) -> None:
     """Remove the access of other users to the named files and folders in a folder.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
@@ -20,7 +19,7 @@ from typing import IO
 
 from bot.platform import deadlines
 from bot.platform.finding import Finding
-from bot.platform.private_folders import make_private_folder
+from bot.platform.private_folders import make_private_folder, try_lock
 from bot.redaction import redact_text
 from bot.text import format_duration
 from impact.checker.program import PACKAGE, VERSION, CheckerFailed, find_program
@@ -346,14 +345,10 @@ def _has_content(file: Path, content: bytes) -> bool:
 
 def _try_lock(handle: int, seconds: float) -> bool:
     left = min(seconds, deadlines.get_seconds_left())
-    while True:
-        with suppress(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        if left <= 0:
-            return False
+    while not (is_locked := try_lock(handle)) and left > 0:
         deadlines.sleep(min(_PAUSE, left))
         left -= _PAUSE
+    return is_locked
 
 
 def _write_file(path: Path, text: str, now: datetime) -> None:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
@@ -23,6 +22,7 @@ from bot.platform.git.folder import (
 )
 from bot.platform.source.models import SourceChange, SourceUse, SourceUses
 from impact.git import clone_trees
+from impact.git.clone_trees import parse_instant
 from impact.git.commands import build_command
 from impact.repository import Repository
 from impact.source.models import MAX_SOURCE_BYTES, DiffSide, SourceFile, SourceProblem, SourceVersions
@@ -124,12 +124,9 @@ class MirrorReader:
         """Return the paths of all files of a commit that are UTF-8 and that a system could have."""
         arguments = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", build_revision(commit))
         with self.open_command(repository, *arguments) as process:
-            listed = process.output.read(_MAX_LIST + 1)
-            if len(listed) > _MAX_LIST:
-                raise GitFailure("its list of files is too long")
-            process.require_success()
+            listed = _read_list(process)
         # git itself sets no limit, and who looks for words in a name of megabytes does not end
-        names = (name.decode("utf-8", "replace") for name in listed.split(b"\0") if 0 < len(name) <= MAX_PATH)
+        names = (name.decode("utf-8", "replace") for name in listed if len(name) <= MAX_PATH)
         return tuple(name for name in names if "\ufffd" not in name)
 
     def _list_entries(
@@ -138,11 +135,7 @@ class MirrorReader:
         """Yield what a commit has at some paths, and perhaps at others. Raises SourceUnavailable."""
         arguments: tuple[str | bytes, ...] = ("ls-tree", "-z", "-l", "-t", "--full-tree", revision, "--", *names)
         with self.open_command(repository, *arguments) as process:
-            listed = process.output.read(_MAX_LIST + 1)
-            if len(listed) > _MAX_LIST:
-                raise GitFailure("its list of files is too long")
-            process.require_success()
-            yield from map(_parse_entry, filter(None, listed.split(b"\0")))
+            yield from map(_parse_entry, _read_list(process))
 
     def _read_contents(
         self, repository: Repository, entries: Mapping[str, _TreeEntry]
@@ -200,7 +193,7 @@ class MirrorReader:
         parts = [part.decode("utf-8", "replace") for part in output.split(b"\0")]
         rows = zip(parts[0::4], parts[1::4], parts[2::4], parts[3::4], strict=False)
         return tuple(
-            SourceChange(clean_hash(sha), parse_time(time), clean_title(title))
+            SourceChange(clean_hash(sha), parse_instant(time), clean_title(title))
             for sha, time, names, title in rows
             # where the history ends, git shows all files as new
             if _HISTORY_END not in names.split(", ")
@@ -251,6 +244,14 @@ class _TreeEntry:
         return find_type_problem(self.mode) or too_large
 
 
+def _read_list(process: GitProcess) -> list[bytes]:
+    listed = process.output.read(_MAX_LIST + 1)
+    if len(listed) > _MAX_LIST:
+        raise GitFailure("its list of files is too long")
+    process.require_success()
+    return [*filter(None, listed.split(b"\0"))]
+
+
 def _parse_entry(record: bytes) -> tuple[bytes, _TreeEntry]:
     """Return the path and the entry of a record ``mode type hash size<TAB>path``. Raises GitFailure."""
     facts, _, name = record.partition(b"\t")
@@ -295,8 +296,6 @@ _HISTORY_END = "grafted"
 _IN_WORDS = re.compile(r"\w")
 _SIGNS = re.compile(r"[][\\.^$*+?(){}|]")
 _NO_MATCH = 1
-# a damaged commit may be later than a datetime allows
-_MAX_SECONDS = 253_370_764_800
 _ELLIPSIS = "…"
 
 
@@ -366,12 +365,6 @@ def _show_line(line: bytes, name: str) -> str:
     shown = cleaned[begin : begin + _MAX_LINE]
     lead = _ELLIPSIS if start or begin else ""
     return f"{lead}{shown}{_ELLIPSIS if begin + _MAX_LINE < len(cleaned) else ''}"
-
-
-def parse_time(text: str) -> datetime:
-    """Return the time of a commit (UTC), 1970 for what is none."""
-    seconds = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(_MAX_SECONDS)) else 0
-    return datetime.fromtimestamp(min(seconds, _MAX_SECONDS), UTC)
 
 
 def open_clone_trees(path: Path, branch: str | None = None) -> AbstractContextManager[clone_trees.CloneTrees]:

@@ -11,7 +11,8 @@ from bot.errors import SourceUnavailable
 from bot.platform.cleaning import clean_hash, clean_line, clean_title
 from bot.platform.git.folder import BRANCH, GitFailure
 from bot.platform.git.mirror import GitMirror
-from bot.platform.git.reading import MirrorReader, build_revision, parse_time, read_output
+from bot.platform.git.reading import MirrorReader, build_revision, read_output
+from impact.git.clone_trees import parse_instant
 from impact.repository import Repository
 from impact.text.strings import remove_invisible
 
@@ -67,7 +68,7 @@ class TagHistory:
         if not is_whole:
             raise SourceUnavailable(f"{repository} has too many tags.")
         rows = (line.partition("\0") for line in output.decode("utf-8", "replace").splitlines())
-        return tuple(Tag(remove_invisible(clean_line(name)), parse_time(at)) for at, _, name in rows)
+        return tuple(Tag(remove_invisible(clean_line(name)), parse_instant(at)) for at, _, name in rows)
 
     def is_part(self, repository: Repository, commit: str, of: str) -> bool:
         """Return whether a commit is in the history of another one."""

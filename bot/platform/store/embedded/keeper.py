@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
-from bot.platform.private_folders import make_private_folder, open_private_file
+from bot.platform.private_folders import make_private_folder, open_private_file, try_lock
 from bot.platform.store.embedded.server import (
     KEEPER_LOCK_FILE,
     SOCKET_FILE,
@@ -44,11 +43,6 @@ _OPTIONS = {
 }
 
 
-def has_keeper(state: Path) -> bool:
-    with open_private_file(state / KEEPER_LOCK_FILE) as file:
-        return not try_lock(file.fileno(), fcntl.LOCK_SH)
-
-
 def run_keeper(state: Path) -> None:
     """Run the server of a state directory until nobody uses it. Return at once if another keeper runs it."""
     path = get_socket_path(state)
@@ -78,15 +72,6 @@ def _acquire_keeper_lock(descriptor: int, path: Path) -> bool:
         if waited > START_SECONDS or (waited > _LOCK_CHECK_SECONDS and is_answering(path)):
             return False
         time.sleep(_POLL_SECONDS)
-    return True
-
-
-def try_lock(descriptor: int, kind: int = fcntl.LOCK_EX) -> bool:
-    """Lock an open file unless another process holds the lock, and return whether it is locked now."""
-    try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
     return True
 
 

@@ -23,7 +23,12 @@ from pathlib import Path
 from urllib.parse import quote
 
 from bot.errors import StoreUnavailable
-from bot.platform.private_folders import make_private_folder, open_private_file, restrict_permissions
+from bot.platform.private_folders import (
+    make_private_folder,
+    open_private_file,
+    restrict_permissions,
+    try_lock,
+)
 from impact.text.strings import collapse_lines
 
 # the length that the kernel allows for a socket's path: 108 bytes on Linux, 104 on macOS, with the closing NUL
@@ -152,11 +157,9 @@ def start_embedded(state: Path) -> Path:
             "There is no embedded store for this platform: start Redis or Valkey, and set REDIS_URL to its "
             "address."
         )
-    from bot.platform.store.embedded.keeper import has_keeper  # noqa: PLC0415 (needs what only platforms with a server have)
-
     path = get_socket_path(state)
     _prepare_folders(state)
-    if not (is_answering(path) and has_keeper(state)):
+    if not (is_answering(path) and _has_keeper(state)):
         _start_keeper(state)
         for _ in range(int(START_SECONDS / _POLL_SECONDS)):
             if is_answering(path):
@@ -183,19 +186,18 @@ def claim_state(state: Path) -> Iterator[bool]:
     The claim counts among all processes that call this, and ends with the process however that ends. Call it only
     where ``is_platform_supported`` is true. Raises StoreUnavailable: the folder can't be used.
     """
-    from bot.platform.store.embedded.keeper import try_lock  # noqa: PLC0415 (needs what only platforms with a server have)
-
     _prepare_folders(state)
     with open_private_file(state / _CLAIM_FILE) as file:
         yield try_lock(file.fileno())
 
 
 def is_store_running(state: Path) -> bool:
-    if not is_platform_supported() or not state.exists():
-        return False
-    from bot.platform.store.embedded.keeper import has_keeper  # noqa: PLC0415 (see above)
+    return is_platform_supported() and state.exists() and _has_keeper(state)
 
-    return has_keeper(state)
+
+def _has_keeper(state: Path) -> bool:
+    with open_private_file(state / KEEPER_LOCK_FILE) as file:
+        return not try_lock(file.fileno(), is_shared=True)
 
 
 def stop_embedded(state: Path, sleep: Callable[[float], None] = time.sleep) -> None:
