@@ -13,6 +13,7 @@ from bot.platform.store.tables import Map, Table
 from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.profile.models import Profile, ProfileMove
 from impact.repository import Repository
+from impact.source.models import is_tag
 from impact.text.strings import quote_input
 
 _MAX_NAMES = 8
@@ -25,6 +26,11 @@ class PinnedMerge:
     name: str
     commit: str
     merged_at: datetime
+
+    @property
+    def label(self) -> str:
+        """What people call it: its tag, or the beginning of its hash."""
+        return self.name if is_tag(self.name) else self.commit[:7]
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,6 @@ MAX_UPGRADE_DAYS = 186
 MAX_BROKE_DAYS = 45
 # characters of a pasted text that are read, and of what is kept of it: a request fits into a button
 _MAX_PASTED, _MAX_ERROR = 100_000, 1_000
-_SCORE_WORD = "score"
 _SINCE = re.compile(r"(?<!\S)since:?\s{1,5}(?P<what>[\w./-]{1,80})(?!\S)", re.I)
 _REPOSITORY = re.compile(r"(?<!\S)repo:(?P<name>[\w.-]{1,100}/[\w.-]{1,100})(?!\S)")
 _PRIVATE = re.compile(rf"(?<!\S){PRIVATE_WORD}\s*\Z|\A{PRIVATE_WORD}(?!\S)", re.I)
@@ -92,40 +91,31 @@ class TouchesRequest(_ProfileRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class TouchScoreRequest(_ProfileRequest):
-    kind: ClassVar[str] = "touch_score"
+class PendingRequest(_ProfileRequest):
+    kind: ClassVar[str] = "pending"
+    # what is typed for it
+    words: ClassVar[str] = "pending"
     profile: str = ""
     is_private: bool = False
 
     @classmethod
-    def parse(cls, text: str) -> TouchScoreRequest:
+    def parse(cls, text: str) -> Self:
         options = QueryOptions.parse(text, ("profile",))
-        if rest := _drop_words(options, TouchesRequest.kind, _SCORE_WORD):
-            raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: the score counts all days.")
+        _refuse_words(options, cls.words)
         return cls(_parse_profile(options), options.is_private)
 
     def __str__(self) -> str:
-        return f"{TouchesRequest.kind} {_SCORE_WORD}{_format_profile(self.profile)}"
+        return f"{self.words}{_format_profile(self.profile)}"
 
 
 @dataclass(frozen=True, slots=True)
-class PendingRequest(_ProfileRequest):
-    kind: ClassVar[str] = "pending"
-    profile: str = ""
-    is_private: bool = False
-
-    @classmethod
-    def parse(cls, text: str) -> PendingRequest:
-        options = QueryOptions.parse(text, ("profile",))
-        _refuse_words(options, cls.kind)
-        return cls(_parse_profile(options), options.is_private)
-
-    def __str__(self) -> str:
-        return f"{self.kind}{_format_profile(self.profile)}"
+class TouchScoreRequest(PendingRequest):
+    kind: ClassVar[str] = "touch_score"
+    words: ClassVar[str] = f"{TouchesRequest.kind} score"
 
 
 def parse_touches(text: str, today: LocalDay) -> TouchesRequest | TouchScoreRequest:
-    is_score = [word.lower() for word in text.split()[:2]] == [TouchesRequest.kind, _SCORE_WORD]
+    is_score = " ".join(text.lower().split()[:2]) == TouchScoreRequest.words
     return TouchScoreRequest.parse(text) if is_score else TouchesRequest.parse(text, today)
 
 
@@ -213,8 +203,8 @@ def _format_profile(name: str) -> str:
     return f" profile:{name}" if name else ""
 
 
-def _refuse_words(options: QueryOptions, kind: str) -> None:
-    if rest := _drop_words(options, kind):
+def _refuse_words(options: QueryOptions, words: str) -> None:
+    if rest := _drop_words(options, *words.split()):
         raise UsageError(f"I don't understand {quote_input(' '.join(rest))}: add profile:NAME or nothing.")
 
 

@@ -71,7 +71,6 @@ from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
 from impact.repository import Repository
-from impact.source.models import is_tag
 from impact.text.strings import quote_input
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
@@ -169,7 +168,7 @@ def judge_pending(
     hits.sort(key=lambda pull: pull.merge_time)
     newest = next(iter(merges.values())).commit if merges else pin.commit
     pending = PendingHits(
-        pin.name if is_tag(pin.name) else pin.commit[:7],
+        pin.label,
         (now - pin.merged_at).days,
         len(hits),
         hits[0] if hits else None,

@@ -173,7 +173,7 @@ def list_events(places: Whereabouts) -> Iterator[tuple[str, str]]:
         yield kind, f"The first {kind} that holds it is {tag.name} of {tag.at:%Y-%m-%d}{as_copy}."
     for pin in places.pins:
         if pin.holds:
-            yield f"pin:{pin.profile}", f"The pin of {pin.profile} ({pin.name[:20]}) holds it."
+            yield f"pin:{pin.profile}", f"The pin of {pin.profile} ({pin.name}) holds it."
 
 
 def tell_watchers(app: App, repository: Repository) -> None:

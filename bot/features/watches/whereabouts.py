@@ -132,7 +132,7 @@ def _read_pins(app: App, pull: PullRequest, history: TagHistory | None) -> tuple
             if history:
                 with suppress(SourceUnavailable):
                     holds = history.is_part(pull.repository, pull.commit, pin.commit)
-            pins.append(HoldingPin(entry.name, pin.name, holds))
+            pins.append(HoldingPin(entry.name, pin.label, holds))
     return tuple(pins)
 
 
@@ -185,7 +185,7 @@ def describe_places(places: Whereabouts) -> list[str]:
         lines.append(f"And {len(more)} more copies.")
     for pin in places.pins:
         holds = {True: "holds it", False: "does not hold it yet", None: "could not be compared"}[pin.holds]
-        lines.append(f"The pin of {pin.profile} ({pin.name[:20]}) {holds}.")
+        lines.append(f"The pin of {pin.profile} ({pin.name}) {holds}.")
     return lines
 
 

@@ -112,7 +112,7 @@ def test_a_tag_is_a_pin_with_and_without_a_word_before_it(tag: str) -> None:
         (parse_contract, "contract profile:a", "I don't understand profile"),
         (parse_contract, "contract ascend", "ascend"),
         *((parse_hits, f"touches {rest}", ".") for rest in ("profile:a:b", "40d", "repo:a/b", "later")),
-        (parse_hits, "touches score 7d", "counts all days"),
+        (parse_hits, "touches score 7d", "add profile:NAME or nothing"),
         *(
             (parse_since, f"since {rest}", ".")
             for rest in ("", "2026-03-05", "2025-12-01", "yesterday..2026-02-01", "soon", "today repo:octo/secret")

@@ -88,7 +88,7 @@ def test_a_merge_is_found_in_tags_and_who_watches_it_is_told_of_the_next(
         ada.send_command("/prdigest", f"where {repository}#{number}", channel)
         (message,) = bot.list_posts(channel)
         assert "In no tag yet." in as_read(message)
-        assert f"The pin of {name} ({sha[:20]}) holds it." in as_read(message)
+        assert f"The pin of {name} ({sha[:7]}) holds it." in as_read(message)
         assert labels(message) == ["Details", "Ask about this"]
 
         ada.press(message, "details")
