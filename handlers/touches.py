@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.app import App
 from bot.features.digest.posts import record_hit_vote
 from bot.features.digest.since import answer_since
+from bot.features.releases import answer_release
 from bot.features.touches.lines import AGENT_TASK, HIT_VERDICTS, read_hit_task, read_hit_vote
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
@@ -15,6 +16,7 @@ from bot.features.touches.requests import (
     ContractRequest,
     DeprecationsRequest,
     PendingRequest,
+    ReleaseRequest,
     SinceRequest,
     TouchesRequest,
     TouchScoreRequest,
@@ -96,7 +98,7 @@ SUB_COMMAND = SubCommand(
             enqueue=_enqueue_touches,
         ),
         RequestWord(
-            "what touches your code and waits since your pin",
+            "what waits for you since your pin",
             "pending [profile:NAME] [private]",
             ("pending", "pending profile:NAME"),
             "A warning waits until somebody closes it, its file changes, or the pin is past it.",
@@ -146,6 +148,16 @@ SUB_COMMAND = SubCommand(
             request_types=(UpgradeRequest,),
             parse=lambda text, context: UpgradeRequest.parse(text),
             enqueue=make_enqueuer(answer_upgrade),
+        ),
+        RequestWord(
+            "what a release means for your code",
+            "release [TAG] [profile:NAME]",
+            ("release v1.2.0", "release profile:NAME"),
+            "You alone see it. Where a subscription has a profile, each new release is posted once.",
+            word=ReleaseRequest.kind,
+            request_types=(ReleaseRequest,),
+            parse=lambda text, _: ReleaseRequest.parse(text),
+            enqueue=make_enqueuer(answer_release),
         ),
     ),
     place=10,

@@ -211,7 +211,7 @@ def list_pending(session: ReadingSession, profile: ProfileName = "") -> ItemList
     scanned = app.profiles.require_scanned(entry)
     if entry.pin is None:
         raise UsageError(f"The tree of {entry.name} pins no merge of {entry.upstream} that is known.")
-    pending, report, _, contracts = touching.judge_pending(app, entry, scanned, entry.pin, has_spent=False)
+    pending, report, contracts = touching.judge_pending(app, entry, scanned, entry.pin, has_spent=False)
     about = (
         f"what waits for the profile {entry.name} among {format_count(pending.merges, 'merge')} of "
         f"{entry.upstream} since its pin {pending.pin} ({format_count(pending.days, 'day')} ago); {report.judges}"

@@ -27,8 +27,9 @@ from bot.features.merges.requests import (
 )
 from bot.features.questions.service import answer_questions
 from bot.features.questions.view import record_vote
+from bot.features.releases import answer_release
 from bot.features.risks import service as risks
-from bot.features.subscriptions import schedule
+from bot.features.subscriptions import announcements, schedule
 from bot.features.subscriptions import service as subscriptions
 from bot.features.subscriptions.rules import (
     SubscriptionCommand,
@@ -44,6 +45,7 @@ from bot.features.touches.requests import (
     BrokeRequest,
     ContractRequest,
     DeprecationsRequest,
+    ReleaseRequest,
     SinceRequest,
     TouchesRequest,
     TouchScoreRequest,
@@ -154,6 +156,7 @@ CASES: list[tuple[Job[Any], Any]] = [
     (schedule.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
     (schedule.watch_repository, {"repository": ENGINE}),
     (schedule.refresh_profile, {"name": "ascend"}),
+    (announcements.post_release, {"name": "5d2cea88 v1.2.0"}),
     *(
         (kind, {"asker": ASKER, "request": request, "audience": audience})
         for kind, request, audience in (
@@ -171,6 +174,7 @@ CASES: list[tuple[Job[Any], Any]] = [
             ),
             (touches.answer_deprecations, DeprecationsRequest(ENGINE, "ascend"), Audience.CHANNEL),
             (touches.answer_upgrade, UpgradeRequest("4f5c1a9", "ascend"), Audience.SHARED),
+            (answer_release, ReleaseRequest("v1.2.0", "ascend", is_private=True), Audience.ASKER),
         )
     ),
     (

@@ -21,9 +21,11 @@ from bot.features.merges.neighbors import Neighbors
 from bot.features.merges.review import BugReview
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
+from bot.features.releases import SEEN_TAGS, SeenTags
 from bot.features.renames import FIRST_NAMES
 from bot.features.reviews.reading import ReviewCost, Reviewer, ReviewResult
 from bot.features.reviews.service import review_once
+from bot.features.subscriptions.announcements import POSTED_RELEASES, PostedRelease
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import checking, contracts, decisions
 from bot.features.touches.lines import TouchDecision, TouchVerdict
@@ -197,6 +199,8 @@ def keep_a_profile(store: Redis) -> None:
     app.tables.add_fields(decisions.HITS, {str(hit): shown}, "ascend")
     decisions.record_decision(app, "ascend", TouchDecision(hit, TouchVerdict.OURS, YOU, MORNING))
     decisions.close_hits(app, "ascend", upstream, {8: "c0ffee"})
+    app.tables.put(SEEN_TAGS, SeenTags(MORNING, {"v1.2.0": MORNING}), upstream)
+    app.tables.put(POSTED_RELEASES, PostedRelease(MORNING), "C0TEAM", "ascend", "v1.2.0")
     app.tables.put(contracts.LEDGERS, DeprecationLedger(), upstream)
     app.tables.put(contracts.CONTRACTS, MergeContract(7, "c0ffee", MORNING), "1", upstream, "c0ffee")
     tables = Store(store)

@@ -30,6 +30,7 @@ from bot.features.digest import posts
 from bot.features.digest.posts import PostedDigest, PostingResult, TrackedDigest, check_repository
 from bot.features.digest.rules import DigestSpec
 from bot.features.digest.view import RenderedDigest, describe_skipped_days
+from bot.features.subscriptions.announcements import RETRY_PAUSE, announce_tags, post_release
 from bot.features.subscriptions.incidents import (
     Incident,
     IncidentKind,
@@ -58,6 +59,7 @@ from bot.platform.store.due_queue import (
     NextDigest,
     OutcomeCheck,
     ProfileRefresh,
+    ReleasePost,
     ReportUpdate,
 )
 from bot.platform.store.keys import LAST_TICK, build_attempt_key
@@ -271,6 +273,7 @@ class _DueDigest:
 @job("watch", QueueName.LONG, JobRetries(3, MINUTE))
 def watch_repository(app: App, repository: Repository) -> None:
     check_repository(app, repository)
+    announce_tags(app, repository)
 
 
 # after a failure, the next scan is a day later; the profile stays as it was
@@ -308,6 +311,8 @@ def enqueue_due(app: App, jobs: JobQueue) -> None:
                 watch_repository.send_to(jobs, item.name)
             elif isinstance(item, ProfileRefresh) and app.due_queue.move(item, at, now + DAY):
                 refresh_profile.send_to(jobs, item.name)
+            elif isinstance(item, ReleasePost) and app.due_queue.move(item, at, now + RETRY_PAUSE):
+                post_release.send_to(jobs, item.name)
     if any(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due):
         notify_people(app)
 

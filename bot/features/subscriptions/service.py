@@ -47,7 +47,7 @@ from bot.platform.slack.blocks import Post
 from bot.platform.slack.directory import ChannelInfo
 from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
-from bot.platform.store.due_queue import NextDigest
+from bot.platform.store.due_queue import NextDigest, OutcomeCheck
 from bot.platform.store.tables import Table
 
 log = logging.getLogger(__name__)
@@ -392,6 +392,9 @@ def _save_subscription(app: App, subscription: Subscription, previous: Subscript
     else:
         due = subscription.timing.find_next_after(app.now())
     app.due_queue.put(NextDigest(subscription.id), due)
+    if subscription.view.profile:
+        # it gets posts about new tags, of which the first look sees none
+        app.due_queue.add(OutcomeCheck(subscription.repository), app.now())
 
 
 def _remove_subscription(app: App, subscription: Subscription) -> None:

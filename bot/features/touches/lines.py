@@ -101,7 +101,7 @@ NO_SPENT: CoveredList[SpentUse] = CoveredList()
 
 @dataclass(frozen=True, slots=True)
 class PendingHits:
-    """The merges since a pin that touch and are not closed; ``oldest`` is the first of them.
+    """The merges since a pin that touch and are not closed, oldest first.
 
     ``spent`` are the team's own functions that may go by now.
 
@@ -110,8 +110,7 @@ class PendingHits:
 
     pin: str
     days: int
-    count: int
-    oldest: PullRequest | None
+    pulls: tuple[PullRequest, ...]
     merges: int
     unread: int
     known_since: date | None = None
@@ -204,6 +203,8 @@ def describe_first_use(used: UsedDeprecation) -> str:
 LEDGER_DAYS = 31
 # the block in the lead, whose lines show what people decide about them
 SECTION_ID = "touches"
+# lines of a list in a message that sums up
+MAX_LISTED = 5
 NEWS_TITLE = "Deprecated, and used by us"
 TASK_LABEL = "Task for an agent"
 _MAX_PLACE_LENGTH = 90
@@ -285,8 +286,11 @@ def render_touches(
         yield from hits.render(make_sentence, show, describe_nothing(report))
 
 
-def render_pending(pending: PendingHits | None) -> list[Block]:
-    """Return one line with what waits since the pin, and before it what nobody has read; nothing without a pin."""
+def render_pending(pending: PendingHits | None, since: datetime | None = None) -> list[Block]:
+    """Return one line with what waits since the pin, and before it what nobody has read; nothing without a pin.
+
+    With an instant (aware), it says how many of them are new ``since`` then, and lists what may go.
+    """
     if pending is None:
         return []
     gaps = [f"Merges before {pending.known_since} are not listed. "] if pending.known_since else []
@@ -294,15 +298,20 @@ def render_pending(pending: PendingHits | None) -> list[Block]:
         gaps.append(
             f"Not read in full since your pin: {pending.unread:,} of {format_count(pending.merges, 'merge')}. "
         )
-    count = f"{pending.count:,}" if pending.count else "None of the others is" if gaps else "Nothing"
+    count = f"{len(pending.pulls):,}" if pending.pulls else "None of the others is" if gaps else "Nothing"
     elements = [
         make_text(f"{''.join(gaps)}{count} pending since your pin ("),
         *make_code(pending.pin),
         make_text(f", {format_count(pending.days, 'day')})"),
     ]
-    if pending.oldest:
-        elements += [make_text(", the oldest "), *render_number(pending.oldest.number, pending.oldest)]
+    if pending.pulls:
+        elements += [make_text(", the oldest "), *render_number(pending.pulls[0].number, pending.pulls[0])]
+    if pending.pulls and since:
+        new = sum(pull.merge_time >= since for pull in pending.pulls)
+        elements.append(make_text(f", {new or 'none'} of them new"))
     elements.append(make_text("."))
+    if since:
+        return [make_block(make_section(elements)), *render_spent(pending.spent, MAX_LISTED)]
     elements += [make_text(text) for text in pending.spent.render_below(_count_spent)]
     return [make_block(make_section(elements))]
 

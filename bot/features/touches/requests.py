@@ -189,6 +189,28 @@ class UpgradeRequest(_ProfileRequest):
         return f"{self.kind}{f' from:{self.start}' if self.start else ''}{_format_profile(self.profile)}"
 
 
+@dataclass(frozen=True, slots=True)
+class ReleaseRequest(_ProfileRequest):
+    """A request for what a release means for a profile; without a ``tag``, the last one is meant."""
+
+    kind: ClassVar[str] = "release"
+    tag: str = ""
+    profile: str = ""
+    is_private: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> ReleaseRequest:
+        options = QueryOptions.parse(text, ("profile",))
+        tags = _drop_words(options, cls.kind)
+        if tags[1:] or not all(map(is_tag, tags)):
+            raise UsageError(f"{quote_input(' '.join(tags))} is no tag: write one, such as v1.2.0.")
+        # one person asks: the channel gets a post of its own
+        return cls("".join(tags), _parse_profile(options), is_private=True)
+
+    def __str__(self) -> str:
+        return f"{self.kind}{f' {self.tag}' if self.tag else ''}{_format_profile(self.profile)}"
+
+
 def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
     text = options.get_last("repo")
     return repositories.parse_repository(text) if text else repositories.default

@@ -56,6 +56,7 @@ from bot.features.touches.view import (
 )
 from bot.platform import deadlines
 from bot.platform.commands import CommandRequest
+from bot.platform.git.tag_history import CommitWay
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference
 from bot.platform.slack.answers import Answer, Share, build_answer
@@ -142,42 +143,52 @@ def find_pending(app: App, name: str) -> PendingHits | None:
 
 
 def judge_pending(
-    app: App, entry: ProfileEntry, profile: Profile, pin: PinnedMerge, *, has_spent: bool = True
-) -> tuple[PendingHits, TouchReport, list[PullRequest], list[MergeContract]]:
-    """Return what waits since a pin, the report on it, its pull requests, oldest first, and what was judged.
+    app: App,
+    entry: ProfileEntry,
+    profile: Profile,
+    pin: PinnedMerge,
+    *,
+    has_spent: bool = True,
+    way: CommitWay | None = None,
+) -> tuple[PendingHits, TouchReport, list[MergeContract]]:
+    """Return what waits since a pin, the report on it, and what was judged.
 
-    To look for what may go, with ``has_spent``, takes seconds.
+    To look for what may go, with ``has_spent``, takes seconds. With the ``way`` to a tag, only its merges count.
     """
     name, upstream, now = entry.name, entry.upstream, app.now()
     # with the day of the pin, to see whether that was listed
     listed = app.merge_history.read_merges(upstream, pin.merged_at - timedelta(days=1), now)
+    first, unlisted = listed[-1].merge_time if listed else now, 0
+    if way:
+        unlisted = len({*way.commits.values()} - {0, *(each.number for each in listed)})
+        listed = tuple(each for each in listed if way.has_merge(each.commit, each.number))
     merges = {each.number: each for each in listed if each.merge_time > pin.merged_at and not each.other_branch}
     kept = [each for each in list_kept_contracts(app, list(merges.values())[:_MAX_PENDING]) if each]
     gone = list_reverted_numbers(select_standing(RevertIndex(listed).reverts, listed))
     decisions = get_last_decisions(app, name, upstream)
     closed = gone | {number for number, each in decisions.items() if each.verdict is not TouchVerdict.OURS}
     waiting = [each for each in kept if each.number not in closed]
-    first = listed[-1].merge_time if listed else now
-    known_since = None if listed and first <= pin.merged_at else first.date()
+    known_since = None if first <= pin.merged_at else first.date()
+    unread, total = len(merges) - len(kept) + unlisted, len(merges) + unlisted
     coverage = Coverage.of(
-        CoveredPart("merges since your pin", len(merges) - len(kept), len(merges), "no digest had them"),
+        CoveredPart("merges since your pin", unread, total, "no digest had them"),
         CoveredPart(f"merges before {known_since}", int(known_since is not None)),
     )
     report = judge_contracts(name, profile, waiting, coverage, check_merges(app, profile, waiting))
     hits = [merges[hit.number] for hit in report.touching.ignore_coverage()]
     hits.sort(key=lambda pull: pull.merge_time)
-    newest = next(iter(merges.values())).commit if merges else pin.commit
+    line = (each.commit for each in merges.values() if way is None or each.commit in way.commits)
+    newest = next(line, pin.commit)
     pending = PendingHits(
         pin.label,
         (now - pin.merged_at).days,
-        len(hits),
-        hits[0] if hits else None,
+        tuple(hits),
         len(merges),
         len(merges) - sum(cover_contracts([each]).is_complete for each in kept),
         known_since,
         find_spent(app, entry, profile, pin.commit, newest, [*merges.values()]) if has_spent else NO_SPENT,
     )
-    return pending, report, hits, waiting
+    return pending, report, waiting
 
 
 # --- contract changes and deprecations
@@ -273,13 +284,13 @@ def answer_pending(app: App, asker: SlackRequest, request: PendingRequest, audie
         profile = app.profiles.require_scanned(entry)
         if entry.pin is None:
             raise UsageError(f"{entry.name} names no commit of {entry.upstream} that I know: ask for touches 7d.")
-        pending, report, pulls, _ = judge_pending(app, entry, profile, entry.pin)
+        pending, report, _ = judge_pending(app, entry, profile, entry.pin)
         age = f"{pending.pin}, {format_count(pending.days, 'day')}"
         title = f"Pending for {entry.name[:40]} since its pin ({age})"
         today = app.get_today()
         span = Span(get_today(entry.pin.merged_at, today.zone).date, today.date, today.zone)
         about = _format_subject(entry.upstream, span, entry.name) if len(span) <= MAX_CONTRACT_DAYS else ""
-        return _list_hits(app, asker, request, entry, report, pulls, title, about, spent=pending.spent)
+        return _list_hits(app, asker, request, entry, report, pending.pulls, title, about, spent=pending.spent)
 
     app.replies.give_answer(asker, "pending", audience, make, "Looking for what waits since your pin…")
 

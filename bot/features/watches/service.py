@@ -92,7 +92,7 @@ def begin_watch(app: App, asker: SlackRequest, reference: Reference) -> None:
         if not pull.is_merged and pull.state == "CLOSED":
             raise UsageError(f"#{pull.number} was closed without being merged: nothing will come of it.")
         with app.tables.hold_lease(WATCHES, _name(known.repository)):
-            own = _list_own(app, known.repository, asker.user)
+            own = list_watched(app, known.repository, asker.user)
             if len(own) >= MAX_WATCHES and known.number not in [each.number for each in own]:
                 raise UsageError(f"You watch {len(own)} pull requests: end one with /prdigest unwatch NUMBER.")
             told = tuple(event for event, _ in list_events(places))
@@ -116,7 +116,7 @@ def end_watches(app: App, asker: SlackRequest, reference: Reference | None) -> N
         ended = 0
         for repository in [reference.repository] if reference else app.repositories.list_all():
             with app.tables.hold_lease(WATCHES, _name(repository)):
-                for watch in _list_own(app, repository, asker.user):
+                for watch in list_watched(app, repository, asker.user):
                     if reference is None or watch.number == reference.number:
                         app.tables.remove_field(WATCHES, watch.field, _name(repository))
                         ended += 1
@@ -133,7 +133,7 @@ def list_watches(app: App, asker: SlackRequest) -> None:
         lines = [
             [make_text(f"{repository}#{watch.number} {watch.title}, since {watch.since:%Y-%m-%d}")]
             for repository in app.repositories.list_all()
-            for watch in sorted(_list_own(app, repository, asker.user), key=lambda each: each.since)
+            for watch in sorted(list_watched(app, repository, asker.user), key=lambda each: each.since)
         ]
         if not lines:
             return Answer.for_asker(render_notice("You watch nothing: write /prdigest watch and a number."))
@@ -144,7 +144,7 @@ def list_watches(app: App, asker: SlackRequest) -> None:
     app.replies.give_answer(asker, "watches", Audience.ASKER, make)
 
 
-def _list_own(app: App, repository: Repository, user: str) -> list[Watch]:
+def list_watched(app: App, repository: Repository, user: str) -> list[Watch]:
     watches = app.tables.list_fields(WATCHES, _name(repository), skips_later=True).values()
     return [each for each in watches if each.user == user]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,19 +24,50 @@ _MAX_COPIES = 20
 _PICKED = re.compile(r"cherry[- ]picked from commit ([0-9a-f]{7,40})", re.I)
 _NUMBER = re.compile(r"\s{0,3}\(#\d{1,9}\)")
 # tags of builds and candidates are no releases
-_RELEASE = re.compile(r"v?\d{1,4}(?:\.\d{1,6}){1,3}(?:\.?post\d+)?", re.A)
+_RELEASE = re.compile(r"v?\d{1,4}(?:\.\d{1,6}){1,3}(?:\.?post\d{1,6})?", re.A)
+_CANDIDATE = re.compile(
+    rf"(?P<of>{_RELEASE.pattern})[-_.]?(?:rc|a|b|alpha|beta|dev|pre)[-_.]?\d{{0,4}}", re.A | re.I
+)
+# the numbers at the end of a subject: a copy has that of its own pull request behind that of the merge
+_DIGITS = re.compile(r"\d{1,9}")
+_NUMBERS = re.compile(r"(?:\s{0,3}\(#\d{1,9}\)){1,3}\s{0,3}\Z")
 
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """A tag, and when it was made, or else its commit (UTC)."""
+    """A tag, when it was made, or else its commit (UTC), and the hash of that commit."""
 
     name: str
     at: datetime
+    commit: str = ""
 
     @property
     def is_release(self) -> bool:
         return _RELEASE.fullmatch(self.name) is not None
+
+    @property
+    def is_candidate(self) -> bool:
+        return _CANDIDATE.fullmatch(self.name) is not None
+
+    @property
+    def version(self) -> str:
+        """The release that it is, or is a candidate of."""
+        match = _CANDIDATE.fullmatch(self.name)
+        return match["of"] if match else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class CommitWay:
+    """The commits of the default branch on the way to a tag, and the numbers that those outside of it copy.
+
+    Each commit has the number of the pull request that its subject names, 0 without one.
+    """
+
+    commits: Mapping[str, int]
+    copied: frozenset[int] = frozenset()
+
+    def has_merge(self, commit: str, number: int) -> bool:
+        return commit in self.commits or number in self.copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +92,39 @@ class TagHistory:
     def list_tags(self, repository: Repository, commit: str = "") -> tuple[Tag, ...]:
         """Return the tags that hold a commit, or all, oldest first."""
         holds = (f"--contains={build_revision(commit)}",) if commit else ()
-        shown = "--format=%(creatordate:unix)%00%(refname:lstrip=2)"
+        shown = "--format=%(creatordate:unix)%00%(objectname)%00%(*objectname)%00%(refname:lstrip=2)"
         arguments = ("for-each-ref", *holds, "--sort=creatordate", shown, "refs/tags")
         with self.reader.open_command(repository, *arguments) as process:
             output, is_whole = read_output(process)
         if not is_whole:
             raise SourceUnavailable(f"{repository} has too many tags.")
-        rows = (line.partition("\0") for line in output.decode("utf-8", "replace").splitlines())
-        return tuple(Tag(remove_invisible(clean_line(name)), parse_instant(at)) for at, _, name in rows)
+        # a name holds no line feed, but perhaps what Unicode calls the end of a line
+        rows = (line.split("\0", 3) for line in output.decode("utf-8", "replace").split("\n") if line)
+        return tuple(
+            Tag(remove_invisible(clean_line(name)), parse_instant(at), inner or sha)
+            for at, sha, inner, name in rows
+        )
+
+    def list_way(self, repository: Repository, start: str, end: str) -> CommitWay:
+        """Return the commits that one commit holds and another one does not, without those of merged branches."""
+        own = (f"^{build_revision(start)}", build_revision(end))
+        every = self._list_numbers(repository, *own)
+        copies = self._list_numbers(repository, *own, f"^{BRANCH}")
+        return CommitWay(
+            {sha: max(numbers[-1:], default=0) for sha, numbers in every.items() if sha not in copies},
+            frozenset(number for numbers in copies.values() for number in numbers),
+        )
+
+    def _list_numbers(self, repository: Repository, *revisions: str) -> dict[str, list[int]]:
+        """Return the numbers at the end of the subjects of commits, which a revert has only in its quotes."""
+        arguments = ("log", "--first-parent", "--format=%H%x00%s", *revisions, "--")
+        with self.reader.open_command(repository, *arguments) as process:
+            output, is_whole = read_output(process)
+        if not is_whole:
+            raise SourceUnavailable(f"{repository} has too many commits on that way.")
+        rows = (line.partition("\0") for line in output.decode("utf-8", "replace").split("\n") if line)
+        ends = ((sha, _NUMBERS.search(subject)) for sha, _, subject in rows)
+        return {sha: [int(each) for each in _DIGITS.findall(end[0])] if end else [] for sha, end in ends}
 
     def is_part(self, repository: Repository, commit: str, of: str) -> bool:
         """Return whether a commit is in the history of another one."""

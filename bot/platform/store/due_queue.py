@@ -78,8 +78,14 @@ class ProfileRefresh(DueItem[str]):
     kind = "scan"
 
 
+class ReleasePost(DueItem[str]):
+    """The post about a tag in the channel of a subscription: its id, a blank and the tag."""
+
+    kind = "release"
+
+
 _KINDS: dict[str, type[DueItem[str]]] = {
-    each.kind: each for each in (DigestRepair, IncidentReport, ReportUpdate, ProfileRefresh)
+    each.kind: each for each in (DigestRepair, IncidentReport, ReportUpdate, ProfileRefresh, ReleasePost)
 }
 
 

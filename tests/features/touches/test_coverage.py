@@ -27,9 +27,11 @@ from bot.features.merges.risk import Risk
 from bot.features.merges.summary import Fallback, FallbackReason
 from bot.features.merges.view import Entry
 from bot.features.previews import PullCard, RangeCard
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
+from bot.features.releases import ReleaseReport, render_release
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
-from bot.features.touches.lines import render_spent
+from bot.features.touches.lines import PendingHits, render_spent
 from bot.features.touches.terminal import (
     format_contract_table,
     format_deprecations,
@@ -192,6 +194,15 @@ def make_places(coverage: Coverage, *, is_empty: bool) -> Whereabouts:
     return Whereabouts(pull(7), pick(Tag("v1.1.0", NOON), coverage, is_empty=is_empty))
 
 
+def make_release(coverage: Coverage, *, is_empty: bool) -> ReleaseReport:
+    pin = PinnedMerge("v1.0.0", "a" * 40, NOON)
+    pulls = () if is_empty else (pull(7),)
+    pending = PendingHits("v1.0.0", 1, pulls, len(pulls), 0)
+    report = make_report(coverage, is_empty=is_empty)
+    entry, tag = ProfileEntry("ascend", REPOSITORY, (), pin=pin), Tag("v1.1.0", NOON, "b" * 40)
+    return ReleaseReport(tag, entry, pin, True, pending, report, CoveredList())
+
+
 def make_spent(coverage: Coverage, *, is_empty: bool) -> CoveredList[SpentUse]:
     return pick(SpentUse(USE, "upstream's function does the same"), coverage, is_empty=is_empty)
 
@@ -210,6 +221,7 @@ RENDERERS: dict[str, Renderer] = {
         make_report,
         lambda made: show(render_touch_list("What touches plugin", made, (pull(7),), {})),
     ),
+    "render_release": (make_release, lambda made: show(render_release(made, "Engine", "https://github.com"))),
     "render_whereabouts": (make_places, lambda made: show(render_whereabouts(made))),
     "render_spent": (make_spent, lambda made: show(Post("", tuple(render_spent(made, 3))))),
     "render_suspects": (make_suspects, lambda made: show(render_suspects("Engine", REPOSITORY, made))),
@@ -432,6 +444,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/digest/overview.py",
         "bot/features/digest/rules.py",
         "bot/features/digest/service.py",
+        "bot/features/releases.py",
         "bot/features/risks/service.py",
         "bot/features/risks/view.py",
         "bot/features/watches/whereabouts.py",

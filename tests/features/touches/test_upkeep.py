@@ -231,8 +231,8 @@ class Team:
     def list_pending(self) -> tuple[int, int, str]:
         pending = find_pending(self.app, "ascend")
         assert pending is not None
-        assert (pending.unread, pending.known_since, pending.oldest is None) == (0, None, not pending.count)
-        return pending.count, pending.oldest.number if pending.oldest else 0, pending.pin
+        assert (pending.unread, pending.known_since) == (0, None)
+        return len(pending.pulls), pending.pulls[0].number if pending.pulls else 0, pending.pin
 
     def list_closed(self) -> dict[int, str]:
         decisions = get_last_decisions(self.app, "ascend", UPSTREAM)
@@ -328,14 +328,14 @@ def test_what_was_not_read_since_the_pin_is_told_and_never_zero(app: App, github
     # without mirrors
     assert not nothing.spent.coverage.is_complete
     spent = nothing.spent
-    assert nothing == PendingHits(FIRST[:7], 40, 0, None, 0, 0, NOON.date(), spent)
+    assert nothing == PendingHits(FIRST[:7], 40, (), 0, 0, NOON.date(), spent)
     assert as_read({"text": "", "blocks": render_pending(nothing)}) == (
         f"Merges before {NOON.date()} are not listed. "
         "None of the others is pending since your pin (a1a1a1a, 40 days)."
     )
     app.merge_history.record_merges([PINS[FIRST], PINS[SECOND]])
     unread = find_pending(app, "ascend")
-    assert unread == PendingHits(FIRST[:7], 40, 0, None, 1, 1, None, spent)
+    assert unread == PendingHits(FIRST[:7], 40, (), 1, 1, None, spent)
     late = PINS[SECOND]
     parts = (UnreadFile("engine/core.py", "it is too large"),)
     keep_contract(app, late, MergeContract(late.number, late.commit, late.merge_time, "Change", unread=parts))

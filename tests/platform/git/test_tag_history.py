@@ -9,7 +9,7 @@ from bot.errors import SourceUnavailable
 from bot.platform.git.folder import CONFIG
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import MirrorReader
-from bot.platform.git.tag_history import CommitCopy, TagHistory
+from bot.platform.git.tag_history import CommitCopy, CommitWay, Tag, TagHistory
 from impact.testing.clones import Builder, git, needs_git
 from tests.helpers.git_server import TOKEN
 from tests.platform.git.conftest import ENGINE, MirrorSetup
@@ -149,3 +149,53 @@ def test_many_packs_are_fetched_anew(released: Released) -> None:
         released.history.update(ENGINE)
     assert len([*path.glob("objects/pack/*.pack")]) < 22
     assert released.history.list_tags(ENGINE, released.shas["merge"])
+
+
+def test_the_way_to_a_tag_has_the_commits_since_another_and_the_numbers_of_copies(released: Released) -> None:
+    released.copy("[Core] Keep the order of requests (#12) (#90)", "v1.0.1")
+    released.copy('Revert "Count (#13)"', "v1.0.2")
+    history, shas = released.history, released.shas
+    history.update(ENGINE)
+    tags = {tag.name: tag.commit for tag in history.list_tags(ENGINE)}
+    assert tags["v1.1.0"] == shas["later"], "an annotated tag is of its commit"
+    way = history.list_way(ENGINE, shas["base"], tags["v1.1.0"])
+    assert way == CommitWay({shas["merge"]: 12, shas["later"]: 13})
+    assert way.has_merge(shas["merge"], 0)
+    assert history.list_way(ENGINE, shas["later"], tags["v1.0.1"]) == CommitWay({}, frozenset({12, 90}))
+    assert history.list_way(ENGINE, shas["later"], tags["v1.0.2"]) == CommitWay({})
+    assert history.list_way(ENGINE, shas["later"], shas["merge"]) == CommitWay({})
+    with pytest.raises(SourceUnavailable):
+        history.list_way(ENGINE, "f" * 40, tags["v1.1.0"])
+
+
+@pytest.mark.parametrize(
+    ("name", "is_release", "is_candidate", "version"),
+    [
+        ("v1.2.0", True, False, "v1.2.0"),
+        ("1.2", True, False, "1.2"),
+        ("v1.2.0.post1", True, False, "v1.2.0.post1"),
+        ("v1.2.0rc1", False, True, "v1.2.0"),
+        ("v1.2.0-beta.2", False, True, "v1.2.0"),
+        ("v1.2.0\x1b[31m", False, False, "v1.2.0\x1b[31m"),
+        ("v1.2.0<!channel>", False, False, "v1.2.0<!channel>"),
+        ("v1." + "1" * 5_000, False, False, "v1." + "1" * 5_000),
+        ("v1.2.0.post" + "1" * 5_000, False, False, "v1.2.0.post" + "1" * 5_000),
+        ("nightly", False, False, "nightly"),
+    ],
+)
+def test_a_release_and_its_candidates_are_known_by_their_names(
+    name: str, version: str, *, is_release: bool, is_candidate: bool
+) -> None:
+    tag = Tag(name, datetime.now(UTC))
+    assert (tag.is_release, tag.is_candidate, tag.version) == (is_release, is_candidate, version)
+
+
+def test_hostile_names_of_tags_stay_on_their_line(released: Released) -> None:
+    names = ["<!channel>", "`_|", "a\u2028b", "\u202ev1.0", "--all", "x" * 200]
+    for name in names:
+        git(released.setup.source, "update-ref", f"refs/tags/{name}", released.shas["base"])
+    released.history.update(ENGINE)
+    tags = released.history.list_tags(ENGINE)
+    assert len(tags) == 3 + len(names)
+    assert all(tag.name.isprintable() for tag in tags)
+    assert sum(tag.commit == released.shas["base"] for tag in tags) == 1 + len(names)

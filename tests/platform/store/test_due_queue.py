@@ -17,6 +17,7 @@ from bot.platform.store.due_queue import (
     NextDigest,
     OutcomeCheck,
     ProfileRefresh,
+    ReleasePost,
     ReportUpdate,
 )
 from bot.platform.store.keys import DUE_QUEUE
@@ -49,6 +50,7 @@ WRITTEN: dict[str, DueItem[Any]] = {
     "tell:job:7f#lost": IncidentReport("job:7f#lost"),
     "mend::": DigestRepair(":"),
     "scan:ascend": ProfileRefresh("ascend"),
+    "release:5d2cea88 v1.2.0": ReleasePost("5d2cea88 v1.2.0"),
     "watch:Octo/Engine.js": OutcomeCheck(Repository("Octo", "Engine.js")),
 }
 UNKNOWN = ("2;5d2cea88", "2;watch:octo/engine", "wake:o/r", "watch:", "watch:no repository", ":", ":a", "a:b")

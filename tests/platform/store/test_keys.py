@@ -12,10 +12,11 @@ from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
 from bot.features.questions.view import INPUTS, VOTES
+from bot.features.releases import SEEN_TAGS
 from bot.features.renames import FIRST_NAMES
 from bot.features.reviews import service as reviews
 from bot.features.risks import service as risks
-from bot.features.subscriptions import incidents, service, tables
+from bot.features.subscriptions import announcements, incidents, service, tables
 from bot.features.summaries import service as summaries
 from bot.features.touches import checking, contracts, decisions
 from bot.features.watches.service import WATCHES
@@ -57,6 +58,7 @@ DURABLE = {
     decisions.DECISIONS.family.build_key("ascend"): ("decisions:ascend", "hash"),
     decisions.CLOSINGS.family.build_key("ascend"): ("closings:ascend", "hash"),
     WATCHES.family.build_key("octo/engine"): ("watches:octo/engine", "hash"),
+    SEEN_TAGS.family.build_key("octo/engine"): ("tags:octo/engine", "string"),
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
     keys.STORE_OWNER.build_key(): ("owner", "string"),
     QUESTIONS.family.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
@@ -79,6 +81,11 @@ EXPIRING = {
     incidents.REPORT_LINKS.family.build_key("digest:1#missing"): ("told:digest:1#missing", "string", 30 * DAY),
     incidents.REPORTS.family.build_key("begun"): ("report:begun", "string", 30 * DAY),
     keys.LAST_OUTCOME_CHECK.build_key("o/r"): ("looked:o/r", "string", 30 * DAY),
+    announcements.POSTED_RELEASES.family.build_key("C1", "ascend", "v1.2.0"): (
+        "release:C1:ascend:v1.2.0",
+        "string",
+        30 * DAY,
+    ),
     risks.LENGTHS.family.build_key("o/r"): ("sparing:o/r", "string", DAY),
     completion.ANSWERS.family.build_key("ab12"): ("llm:ab12", "string", 90 * DAY),
     reviews.REVIEWS.family.build_key("ab12", "octo/engine#7", "c0ffee"): (

@@ -4,24 +4,31 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from localslack.loopback import Request, Response
 
 from bot.features.profiles.service import PinnedMerge
+from bot.features.subscriptions.announcements import post_release
 from bot.features.subscriptions.schedule import watch_repository
+from bot.features.touches.contracts import keep_contract
 from bot.jobs.queues import DramatiqJobQueue
 from bot.platform.store.connection import UNPREFIXED
+from bot.platform.store.due_queue import ReleasePost
+from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.repository import Repository
 from impact.testing.clones import building, git, needs_git
 from tests.emulators.github.server import GitHubEmulator
 from tests.emulators.github.store import pull as bot_pull
+from tests.helpers.apps import make_app
+from tests.helpers.builders import pull
 from tests.helpers.git_server import GitServer
 from tests.helpers.world import as_read
 from tests.scenarios import Bot, both_transports, labels
-from tests.scenarios.commands.test_contract import profile
+from tests.scenarios.commands.test_contract import STOPPED, profile
 from tests.scenarios.conftest import Bots, guard_texts
-from tests.scenarios.subscriptions.regularly import direct, type_command
+from tests.scenarios.subscriptions.regularly import direct, subscriptions, type_command
 
 pytestmark = needs_git
 
@@ -111,6 +118,46 @@ def test_a_merge_is_found_in_tags_and_who_watches_it_is_told_of_the_next(
         assert "Ended: 1 watched." in as_read(shown)
         check_now(bot, repository)
         assert len(bot.list_posts(direct(ada))) == 2
+
+
+@both_transports
+def test_a_new_release_is_posted_once_with_what_it_means_for_the_team(
+    released: Bot, server: Enterprise, tmp_path: Path
+) -> None:
+    bot, ada, channel = released, released.person(), released.channel()
+    with serving(server, tmp_path, bot) as (path, repository, number, sha):
+        name, base = f"team-{number}", git(path, "rev-parse", f"{sha}^").strip()
+        profile(bot, repository, name, PinnedMerge(base, base, bot.noon(3)))
+        fields: Any = {"merged_at": bot.noon(1), "merge_commit": sha, "title": "Keep the order of all requests"}
+        merged = pull(number, repository=Repository.parse(repository), **fields)
+        app = make_app(bot.store)
+        app.merge_history.record_merges([merged])
+        gone = ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, STOPPED, "def stop()", "", "core.py", 3)
+        keep_contract(app, merged, MergeContract(number, sha, merged.merge_time, merged.title, (gone,)))
+        type_command(bot, ada, f"subscribe {repository} at 09:00 profile:{name}", channel)
+        check_now(bot, repository)
+        git(path, *IDENTITY, "tag", "-a", "-m", "out", "v1.1.0", sha)
+        mirror = next((tmp_path.parent / "mirrors").glob(f"{repository.lower()}~commits.git"))
+        (mirror / "prdigest-updated").unlink()
+        check_now(bot, repository)
+        (subscription,) = subscriptions(bot, channel)
+        item = ReleasePost(f"{subscription.id} v1.1.0")
+        assert app.due_queue.get_time(item)
+        with closing(DramatiqJobQueue(bot.store, UNPREFIXED)) as jobs:
+            for _ in range(2):
+                post_release.send_to(jobs, item.name)
+        bot.settle()
+        assert app.due_queue.get_time(item) is None
+        (message,) = bot.list_posts(channel)
+        assert as_read(message).startswith("v1.1.0 · ")
+        hit = f"Touches {name} (1 of 1 merge)\n  • #{number} plugin/worker.py:7 "
+        assert hit in as_read(message)
+        shown = type_command(bot, ada, f"release v1.1.0 profile:{name}", channel)
+        assert "1 merge since your pin" in as_read(shown)
+        ada.press(shown, "share_digest")
+        assert len(bot.list_posts(channel)) == 2
+        ack = ada.send_command("/prdigest", "release v1.1.0 v2", channel).ack
+        assert "is no tag" in ack.text
 
 
 @pytest.mark.parametrize("words", ["where", "where 1 2", "watch nothing", "unwatch", "watch other/place#7"])

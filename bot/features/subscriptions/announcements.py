@@ -1,0 +1,142 @@
+"""Posts about new tags of an upstream: one for each tag, in each channel whose subscription has a profile.
+
+The due queue says what is still to be posted, and Slack is the proof: a message has the key of its tag.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from bot.app import App
+from bot.errors import MirrorUnavailable, PrdigestError, SlackCallRefused, SourceUnavailable, StoreUnavailable
+from bot.features.releases import SEEN_TAGS, build_release, concerns_pin, list_new_tags, render_release
+from bot.features.subscriptions.incidents import (
+    Incident,
+    IncidentKind,
+    abandon_incident,
+    report_incident,
+    resolve_incident,
+)
+from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.tables import get_subscription, list_subscriptions
+from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
+from bot.platform.slack.blocks import CLOCK_SKEW, Post, add_buttons, make_details_menu
+from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck, ReleasePost
+from bot.platform.store.tables import Table
+from impact.repository import Repository
+
+log = logging.getLogger(__name__)
+
+RETRY_PAUSE = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class PostedRelease:
+    """A post about a tag: when an attempt began (aware), and its timestamp, empty until it is known to stand."""
+
+    begun_at: datetime
+    message: str = ""
+
+
+# longer than a tag is news
+POSTED_RELEASES = Table(
+    "release:{channel}:{profile}:{tag}", PostedRelease, "the post about a tag of upstream", days=30
+)
+
+
+def announce_tags(app: App, repository: Repository) -> None:
+    """Plan a post about each tag that is new, for the channels that want one, and then note that it was seen."""
+    name = str(repository).lower()
+    subscribed = [each for each in _list_subscribed(app) if str(each.repository).lower() == name]
+    if not subscribed:
+        return
+    # also before the first digest, without which nobody looks
+    app.due_queue.add(OutcomeCheck(repository), app.now() + CHECK_INTERVAL)
+    with app.tables.hold_lease(SEEN_TAGS, name):
+        try:
+            seen, news = list_new_tags(app, repository)
+        except (MirrorUnavailable, SourceUnavailable) as error:
+            log.info("new tags of %s are looked for later: %s", repository, error)
+            return
+        for tag in news:
+            for subscription in subscribed:
+                entry = app.profiles.get_entry(subscription.view.profile)
+                if entry and concerns_pin(tag, entry):
+                    app.due_queue.add(ReleasePost(f"{subscription.id} {tag.name}"), app.now())
+        if seen:
+            app.tables.put(SEEN_TAGS, seen, name)
+
+
+def _list_subscribed(app: App) -> Sequence[Subscription]:
+    """Return the subscriptions that get posts: of several of a channel, the first one of each profile."""
+    active = [each for each in list_subscriptions(app) if each.view.profile and not each.is_paused]
+    return list({(each.channel, each.view.profile): each for each in reversed(active)}.values())
+
+
+# the due queue has the next attempt; retries here are for an unavailable store only
+@job("post_release", QueueName.LONG, JobRetries(3, MINUTE))
+def post_release(app: App, name: str) -> None:
+    """Post what a tag means for a subscription's profile, once, or finish an attempt that broke off."""
+    id_, _, tag = name.partition(" ")
+    item, subscription = ReleasePost(name), get_subscription(app, id_)
+    if subscription is None or subscription.is_paused:
+        app.due_queue.drop(item)
+        return
+    where = subscription.channel, subscription.view.profile, tag
+    key = POSTED_RELEASES.family.build_key(*where)
+    try:
+        with app.tables.hold_lease(POSTED_RELEASES, *where):
+            _post_once(app, subscription, where, key)
+    except StoreUnavailable:
+        raise
+    except PrdigestError as error:
+        _put_off(app, subscription, item, key, error)
+        return
+    app.due_queue.drop(item)
+    resolve_incident(app, key, IncidentKind.MISSING, "posted after all")
+
+
+def _post_once(app: App, subscription: Subscription, where: tuple[str, str, str], key: str) -> None:
+    posted = app.tables.get(POSTED_RELEASES, *where)
+    if posted and posted.message:
+        return
+    channel, message = subscription.channel, ""
+    if posted:
+        message = app.messenger.find_posts(channel, posted.begun_at - CLOCK_SKEW).get(key, "")
+    else:
+        posted = PostedRelease(app.now())
+    if not message:
+        post = _render_post(app, subscription, where[-1])
+        app.tables.put(POSTED_RELEASES, posted, *where)
+        message = app.messenger.post_message(channel, post.build_payload(), key)
+    app.tables.put(POSTED_RELEASES, replace(posted, message=message), *where)
+
+
+def _render_post(app: App, subscription: Subscription, tag: str) -> Post:
+    reader = app.directory.fetch_channel(subscription.channel).user if subscription.is_personal else ""
+    # who alone gets it may have become a guest since
+    served = app.serve(reader) if reader else app
+    report = build_release(served, served.profiles.find_entry(subscription.view.profile), tag, reader)
+    post = render_release(report, app.name_repository(subscription.repository), app.repositories.web)
+    menu = make_details_menu(report.pulls)
+    return add_buttons(post, menu) if menu else post
+
+
+def _put_off(app: App, subscription: Subscription, item: ReleasePost, key: str, error: PrdigestError) -> None:
+    """Leave a post to the next attempt, and tell people what only they can mend; after hours there is none."""
+    now, tag, channel = app.now(), item.name.partition(" ")[2], subscription.channel
+    title = f"{tag} of {subscription.repository}"
+    log.warning("%s is not posted yet in %s: %s", title, channel, error)
+    seen = app.tables.get(SEEN_TAGS, str(subscription.repository).lower())
+    first = seen.tags.get(tag) if seen else None
+    is_over = first is None or now - first > timedelta(hours=app.settings.prdigest_catch_up_hours)
+    if isinstance(error, SlackCallRefused):
+        reason, retry = str(error).rstrip("."), None if is_over else now + RETRY_PAUSE
+        kind = IncidentKind.MISSING
+        report_incident(app, Incident(key, kind, title, reason, now, retry, channel, subscription.by))
+    if is_over:
+        abandon_incident(app, key, IncidentKind.MISSING)
+        app.due_queue.drop(item)

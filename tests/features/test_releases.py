@@ -1,0 +1,365 @@
+"""What a release means for a team, and the post about it: once for each tag, also after a crash in between."""
+
+import datetime as dt
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from bot.app import App
+from bot.errors import MirrorUnavailable, PrdigestError, UsageError
+from bot.features.merges.requests import DigestView
+from bot.features.merges.review import BugReview
+from bot.features.profiles.service import PinnedMerge, ProfileEntry
+from bot.features.releases import SEEN_TAGS, build_release, list_appeared, render_release
+from bot.features.subscriptions.announcements import POSTED_RELEASES, RETRY_PAUSE, announce_tags, post_release
+from bot.features.subscriptions.incidents import INCIDENTS
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.tables import SUBSCRIPTIONS
+from bot.features.touches.contracts import LEDGERS, keep_contract
+from bot.features.touches.decisions import note_shown
+from bot.features.watches.service import WATCHES, Watch
+from bot.platform.commands import AllowedRepositories
+from bot.platform.git.tag_history import CommitWay, Tag
+from bot.platform.pulls.models import PullRequest
+from bot.platform.store.due_queue import ReleasePost
+from impact.contract.deprecations import Deprecation, DeprecationLedger
+from impact.contract.models import ContractClass, MergeContract
+from impact.profile.models import Profile, Use, UseKind
+from tests.emulators.slack.server import SlackEmulator
+from tests.features.digest.posting import Crash, Fragile, Fuse, messenger_of
+from tests.features.touches.touched_days import change, use
+from tests.helpers.apps import make_app
+from tests.helpers.builders import NOON, REPOSITORY, finding, pull
+from tests.helpers.world import as_read
+
+NAME, HOME, DAY = str(REPOSITORY).lower(), "C0DIGEST", timedelta(days=1)
+PIN = PinnedMerge("f0" * 20, "f0" * 20, NOON)
+PROFILE = Profile(
+    "ascend",
+    ("engine",),
+    "octo/ascend",
+    "c0ffee",
+    NOON,
+    (use(), Use(UseKind.FLAG, "--old", "run.sh", 9)),
+    {},
+    2,
+)
+VIEW = DigestView(profile="ascend")
+DAILY = Subscription(HOME, REPOSITORY, Timing(dt.time(9), UTC), VIEW, by="U0ADA")  # type: ignore[arg-type]
+
+
+def tag(name: str, days: float) -> Tag:
+    return Tag(name, NOON + days * DAY, f"{abs(hash(name)) % 10**10:040x}")
+
+
+def merge(number: int, days: float, title: str = "", **fields: Any) -> PullRequest:
+    made = {"merged_at": NOON + days * DAY, "merge_commit": f"{number:040x}", "title": title or f"Change {number}"}
+    return pull(number, repository=REPOSITORY, **{**made, **fields})
+
+
+MERGES = (
+    merge(1, -5, "Count the steps of all requests"),
+    merge(2, 1, "Drop the old scheduler"),
+    merge(3, 2, "Cache what was scheduled before"),
+    merge(4, 3, "Change nothing for others"),
+    merge(5, 4, "[Bugfix] Fix a regression from #1", body="This fixes a regression introduced by #1."),
+    merge(6, 8, 'Revert "Cache what was scheduled before (#3)"', body="Reverts octo/engine#3"),
+)
+
+
+@dataclass
+class History:
+    """The tags of a repository, each with the numbers of the merges that it holds since the pin."""
+
+    tags: list[Tag] = field(default_factory=lambda: [tag("v1.1.0", -9)])
+    held: tuple[int, ...] = (2, 3, 4, 5)
+    copied: frozenset[int] = frozenset()
+    is_after_pin: bool = True
+    failure: PrdigestError | None = None
+
+    def update(self, _: object) -> None:
+        if self.failure:
+            raise self.failure
+
+    def list_tags(self, _: object, commit: str = "") -> tuple[Tag, ...]:
+        return tuple(self.tags[1:] if commit else self.tags)
+
+    def list_way(self, *_: object) -> CommitWay:
+        return CommitWay({f"{number:040x}": number for number in self.held}, self.copied)
+
+    def is_part(self, *_: object) -> bool:
+        return self.is_after_pin
+
+
+@dataclass
+class World:
+    app: App
+    slack: SlackEmulator
+    history: History = field(default_factory=History)
+    reviews: dict[int, BugReview] = field(default_factory=dict)
+    now: datetime = NOON + 9 * DAY
+
+    def subscribe(self, *subscriptions: Subscription) -> None:
+        for each in subscriptions:
+            self.app.tables.put_field(SUBSCRIPTIONS, each.id, each)
+        announce_tags(self.app, REPOSITORY)
+
+    def put(self, pin: PinnedMerge | None = PIN) -> None:
+        self.app.profiles.put(ProfileEntry("ascend", REPOSITORY, ("engine",), pin=pin), PROFILE)
+
+    def look(self) -> list[str]:
+        """The posts in the channel after the next look, and after all that follows from it."""
+        announce_tags(self.app, REPOSITORY)
+        for item, _ in self.app.due_queue.list_due(self.now):
+            if isinstance(item, ReleasePost):
+                post_release.run(self.app, item.name)
+        return self.posts()
+
+    def posts(self, channel: str = HOME) -> list[str]:
+        return [as_read(each) for each in self.slack.list_messages(channel) if "blocks" in each]
+
+    def show(self, name: str = "", reader: str = "") -> str:
+        report = build_release(self.app, self.app.profiles.find_entry("ascend"), name, reader)
+        return as_read(render_release(report, "Engine", "https://github.com").build_payload())
+
+
+@pytest.fixture
+def world(store: Redis) -> Iterator[World]:
+    made: list[World] = []
+
+    def tell_time() -> float:
+        return made[0].now.timestamp()
+
+    with SlackEmulator(now=tell_time) as slack:
+        world = World(None, slack)  # type: ignore[arg-type]
+        made.append(world)
+        sources = SimpleNamespace(
+            stands_in="",
+            tag_history=world.history,
+            releases=None,
+            get_written_review=lambda each: world.reviews.get(each.number),
+        )
+        world.app = make_app(
+            store, sources, chat=None, messenger=messenger_of(slack), repositories=AllowedRepositories(REPOSITORY)
+        )
+        world.app.now = lambda: world.now
+        world.app.merge_history.record_merges((*MERGES, merge(7, -1)))
+        for each in MERGES:
+            gone = (change(),) if each.number in (1, 2) else ()
+            made_of = MergeContract(each.number, each.commit, each.merge_time, each.title, gone)
+            keep_contract(world.app, each, made_of)
+        world.put()
+        yield world
+
+
+# --- what one means
+
+
+def test_it_says_what_touches_what_ends_what_is_wrong_and_what_was_waited_for(world: World) -> None:
+    app = world.app
+    world.history.tags.append(tag("v1.2.0", 6))
+    entry = Deprecation(
+        ContractClass.FLAG, "--old", 90, "c" * 40, NOON - 30 * DAY, when="v1.2", replacement="--new"
+    )
+    app.tables.put(LEDGERS, DeprecationLedger((entry, replace(entry, name="--later", when="v1.3"))), NAME)
+    report = build_release(app, app.profiles.find_entry("ascend"))
+    note_shown(app, report.entry, [replace(report.touches.touching.ignore_coverage()[0], number=1)])
+    world.reviews = {4: BugReview((finding(consequence="Counts twice"),))}
+    watch = Watch("U0ADA", 4, "Change nothing", NOON)
+    app.tables.put_field(WATCHES, watch.field, watch, NAME)
+    text = world.show(reader="U0ADA")
+    assert text.splitlines()[0] == "v1.2.0 · Engine · for ascend"
+    assert "4 merges since your pin (f0f0f0f, 6 days earlier): 1 possible break." in text
+    assert "Touches ascend (1 of 4 merges)\n  • #2 ours/core/scheduler.py:120" in text
+    assert "Ends in it\n  • --old to go in v1.2, use --new (#90) · used at run.sh:9" in text
+    assert "--later" not in text
+    assert "Known to be wrong in it\n  • #3 Cache what was scheduled before, reverted after 6 days by #6" in text
+    assert "  • #4 Change nothing for others (Counts twice)" in text
+    assert "  • #5 [Bugfix] Fix a regression from #1 (repairs #1, which touches you and is in your pin)" in text
+    assert "  • #4 Change nothing for others (you watch it)" in text
+    assert "you watch it" not in world.show()
+
+
+def test_a_tag_that_was_cut_before_the_pin_has_copies_alone(world: World) -> None:
+    world.history.held, world.history.copied, world.history.is_after_pin = (), frozenset({2}), False
+    world.history.tags.append(tag("v1.1.1", 6))
+    text = world.show("v1.1.1")
+    assert "It was cut before your pin: only what was copied to it is new to you. 1 merge since your pin" in text
+    assert "Touches ascend (1 of 1 merge)" in text
+
+
+def test_what_is_in_a_tag_and_on_no_list_is_told_before_any_count(world: World) -> None:
+    world.history.held = (2, 3, 4, 5, 8, 9)
+    assert (
+        "I couldn't read 2 of 6 merges since your pin (no digest had them), so there may be more." in world.show()
+    )
+    world.history.held = ()
+    assert "It holds no merge that is not in your pin (f0f0f0f" in world.show()
+    assert "0 merges" not in world.show()
+
+
+def test_without_a_pin_it_is_told_since_the_release_before(world: World) -> None:
+    world.put(None)
+    with pytest.raises(
+        UsageError, match=r"ascend names no commit that I know, and no release is older than v1\.1\.0"
+    ):
+        world.show()
+    world.history.tags.append(tag("v1.2.0", 6))
+    sources = world.app.sources
+    sources.releases = SimpleNamespace(find_commit=lambda *_: "f0" * 20, list_releases=lambda _: ())  # type: ignore[misc]
+    before = merge(7, -1, merge_commit="f0" * 20)
+    sources.background = SimpleNamespace(find_merges=lambda *_: {"f0" * 20: before})  # type: ignore[misc]
+    assert "4 merges since the release before (v1.1.0, 7 days earlier; your code pins none): 1" in world.show()
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("v9", "'v9' is no tag of octo/engine: the last ones are v1.1.0."),
+        ("v1.0`<!channel>", "'v1.0`<!channel>' is no tag of octo/engine"),
+    ],
+)
+def test_a_tag_that_is_not_there_is_told_with_the_last_ones(world: World, name: str, error: str) -> None:
+    with pytest.raises(UsageError, match="is no tag") as raised:
+        world.show(name)
+    assert str(raised.value).startswith(error)
+
+
+def test_without_a_tag_history_the_reason_is_told(world: World) -> None:
+    world.app.sources.tag_history = None  # type: ignore[misc]
+    with pytest.raises(UsageError, match="I know no tags of octo/engine, since the bot keeps no clone"):
+        world.show()
+    world.subscribe(DAILY)
+    assert world.look() == []
+
+
+# --- who is told of a new one
+
+
+def test_a_new_release_is_posted_once_in_each_channel_with_a_profile(world: World) -> None:
+    other = replace(DAILY, channel="C0OTHER")
+    weekly = replace(DAILY, timing=replace(DAILY.timing, weekday=0), is_second=True)
+    world.slack.add_channel("C0OTHER", "other")
+    world.subscribe(DAILY, weekly, other, replace(DAILY, view=DigestView()), replace(other, is_paused=True))
+    # what was there at the first look is no news
+    assert world.look() == []
+    world.now += timedelta(hours=6)
+    world.history.tags += [tag("v1.2.0", 6), tag("v1.2.0rc1", 5), tag("nightly-<!channel>\x1b[31m", 6)]
+    (told,) = world.look()
+    assert told.splitlines()[0] == "v1.2.0 · engine · for ascend"
+    assert world.look() == [told]
+    assert world.posts("C0OTHER") == [], "it is paused"
+    # it moves, and two appear at once
+    world.history.tags[1] = replace(world.history.tags[1], at=NOON + 7 * DAY, commit="e" * 40)
+    world.history.tags += [tag("v1.2.1", 8), tag("v1.3.0", 8)]
+    assert [text.split(" ")[0] for text in world.look()] == ["v1.2.0", "v1.2.1", "v1.3.0"]
+    # one that nobody had fetched, and one that is gone and comes again
+    world.history.tags += [tag("v0.1.0", -400)]
+    (removed,) = [each for each in world.history.tags if each.name == "v1.3.0"]
+    world.history.tags.remove(removed)
+    world.look()
+    world.history.tags.append(removed)
+    assert len(world.look()) == 3
+    assert sorted(list_appeared(world.app, REPOSITORY, NOON, world.now + DAY)) == [
+        "v1.2.0",
+        "v1.2.0rc1",
+        "v1.2.1",
+        "v1.3.0",
+    ]
+
+
+def test_a_candidate_is_posted_where_one_is_pinned(world: World) -> None:
+    world.put(replace(PIN, name="v1.2.0rc0"))
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0rc1", 6))
+    (told,) = world.look()
+    assert told.startswith("v1.2.0rc1 ·")
+    assert "since your pin (v1.2.0rc0, 6 days earlier)" in told
+
+
+def test_a_personal_one_has_what_its_reader_watches_and_a_channel_has_not(world: World) -> None:
+    direct = replace(DAILY, channel=world.app.messenger.open_direct_messages("U0ADA"))
+    world.app.__dict__["directory"] = SimpleNamespace(fetch_channel=lambda _: SimpleNamespace(user="U0ADA"))
+    world.app.__dict__["serve"] = lambda _: world.app
+    world.subscribe(DAILY, direct)
+    for user in ("U0ADA", "U0BEN"):
+        watch = Watch(user, 4, "Change nothing", NOON)
+        world.app.tables.put_field(WATCHES, watch.field, watch, NAME)
+    world.history.tags.append(tag("v1.2.0", 6))
+    assert "watch" not in world.look()[0]
+    (told,) = world.posts(direct.channel)
+    assert "#4 Change nothing for others (you watch it)" in told
+
+
+@pytest.mark.parametrize("with_effect", [False, True])
+@pytest.mark.parametrize("at", [1, 2, 3])
+def test_a_crash_at_any_call_to_slack_posts_it_once(world: World, at: int, *, with_effect: bool) -> None:
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0", 6))
+    whole, fuse = world.app.messenger, Fuse(at, with_effect)
+    world.app.__dict__["messenger"] = Fragile(whole, fuse)
+    try:
+        world.look()
+    except Crash:
+        assert fuse.burnt
+    world.app.__dict__["messenger"] = whole
+    assert len(world.look()) == 1
+    world.now += RETRY_PAUSE
+    assert len(world.look()) == 1
+    assert world.app.due_queue.get_time(ReleasePost(f"{DAILY.id} v1.2.0")) is None
+
+
+# at which call to which port a process ends, while a post is planned or made
+@pytest.mark.parametrize(
+    ("port", "at"), [*(("tables", at) for at in range(1, 12)), *(("due_queue", at) for at in range(1, 5))]
+)
+def test_a_crash_between_the_posts_and_what_was_seen_posts_it_once(world: World, port: str, at: int) -> None:
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0", 6))
+    tables, queue = world.app.tables, world.app.due_queue
+    world.app.__dict__[port] = Fragile(getattr(world.app, port), Fuse(at))
+    with suppress(Crash):
+        world.look()
+    world.app.__dict__.update(tables=tables, due_queue=queue)
+    world.look()
+    assert len(world.look()) == 1
+
+
+def test_what_slack_refuses_is_told_to_people_and_tried_until_it_is_too_late(world: World) -> None:
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0", 6))
+    item = ReleasePost(f"{DAILY.id} v1.2.0")
+    world.slack.fail_next("chat.postMessage", error="not_in_channel", times=9)
+    assert world.look() == []
+    name = f"{POSTED_RELEASES.family.build_key(HOME, 'ascend', 'v1.2.0')}#missing"
+    incident = world.app.tables.get(INCIDENTS, name)
+    assert incident
+    assert (incident.title, incident.to, bool(incident.retry)) == ("v1.2.0 of octo/engine", "U0ADA", True)
+    assert world.app.due_queue.get_time(item)
+    world.now += timedelta(hours=world.app.settings.prdigest_catch_up_hours + 1)
+    world.look()
+    assert world.app.due_queue.get_time(item) is None
+
+
+def test_tags_that_can_not_be_read_now_are_told_by_a_later_look(world: World) -> None:
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0", 6))
+    world.history.failure = MirrorUnavailable("It is away.")
+    assert world.look() == []
+    world.history.failure = None
+    assert len(world.look()) == 1
+
+
+def test_thousands_of_tags_are_seen_in_one_value(world: World) -> None:
+    world.history.tags += [tag(f"v0.{number}.0", -30) for number in range(5_000)]
+    world.subscribe(DAILY)
+    assert world.look() == []
+    seen = world.app.tables.get(SEEN_TAGS, NAME)
+    assert seen
+    assert len(seen.tags) == 5_001
