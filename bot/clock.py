@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+from apscheduler.schedulers.background import BackgroundScheduler
 
 from bot.app import App
 from bot.errors import PrdigestError
@@ -17,9 +16,27 @@ from bot.platform.jobs import JobQueue
 
 log = logging.getLogger(__name__)
 
-_TICK_SECONDS = 60.0
+
+_TICK_INTERVAL = timedelta(minutes=1)
 # seconds; the next tick, a minute later, continues where this one was interrupted
 _TICK_TIMEOUT = 50.0
+
+
+class _ClockResetScheduler(BackgroundScheduler):  # type: ignore[misc]
+    """A scheduler that keeps running when the computer's clock is set back.
+
+    The library waits in monotonic time and plans by the computer's clock: after the clock is set back by two
+    hours, it would do nothing for two hours.
+    """
+
+    def _process_jobs(self) -> float | None:
+        """Run what is due; make a job due at once if its next run is further away than the interval."""
+        now = datetime.now(UTC)
+        for job in self.get_jobs():
+            if job.next_run_time > now + _TICK_INTERVAL:
+                log.warning("the computer's clock was set back to %s", now.isoformat(timespec="seconds"))
+                job.modify(next_run_time=now)
+        return super()._process_jobs()  # type: ignore[no-any-return]
 
 
 class Clock:
@@ -44,25 +61,16 @@ class Clock:
         except PrdigestError as error:
             log.warning("the clock missed a minute: %s", error)
 
-    @contextmanager
-    def run(self, seconds: float = _TICK_SECONDS) -> Iterator[None]:
-        """Tick in a thread, now and every so many seconds, until the end of the block and of its last tick."""
-        stopped = threading.Event()
-        thread = threading.Thread(target=self._tick_until, args=(stopped, seconds), daemon=True, name="clock")
-        thread.start()
-        try:
-            yield
-        finally:
-            stopped.set()
-            thread.join(_TICK_TIMEOUT)
-
-    def _tick_until(self, stopped: threading.Event, seconds: float) -> None:
-        pause = 0.0
-        # the computer's clock may be set back: waits are in monotonic time
-        while not stopped.wait(pause):
-            began = time.monotonic()
-            try:
-                self.tick()
-            except Exception:
-                log.exception("a defect in a tick of the clock")
-            pause = max(0.0, began + seconds - time.monotonic())
+    def start(self) -> BackgroundScheduler:
+        scheduler = _ClockResetScheduler(timezone="UTC")
+        scheduler.add_job(
+            self.tick,
+            "interval",
+            seconds=_TICK_INTERVAL.total_seconds(),
+            next_run_time=self._app.now(),
+            coalesce=True,
+            misfire_grace_time=None,
+            max_instances=1,
+        )
+        scheduler.start()
+        return scheduler

@@ -7,7 +7,7 @@ import math
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 
 from bot.app import App, prepare_clock, prepare_listeners, prepare_worker
@@ -152,8 +152,13 @@ def run_processes(
 def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
     prepare_clock(app)
     jobs = DramatiqJobQueue(app.store, app.keyspace)
-    with closing(jobs), Clock(app, jobs, ending).run():
+    clock = Clock(app, jobs, ending)
+    ticking = clock.start()
+    try:
         yield
+    finally:
+        ticking.shutdown()
+        jobs.close()
 
 
 @contextmanager

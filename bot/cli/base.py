@@ -104,8 +104,8 @@ def configure_logging(level: str, log_format: LogFormat = "text", secrets: Seque
     # they report each failed attempt; the result appears in our error or in the coverage line
     for name in ("urllib3", "slack_sdk"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    # they report each call and each request that waits a moment
-    for name in ("httpx2", "httpx", "waitress.queue"):
+    # they report each call, each tick and each request that waits a moment
+    for name in ("httpx2", "httpx", "apscheduler", "waitress.queue"):
         logging.getLogger(name).setLevel(logging.ERROR)
 
 

@@ -40,7 +40,7 @@ for name, settings, line in json.loads(sys.argv[1]):
     print(json.dumps([name, [each for each in %r if each in sys.modules]]), file=sys.stderr)
 """
 SDK = "anthropic"
-CLIENTS = (SDK, "github", "slack_sdk", "redis", "dramatiq", "cryptography", "flask", "jinja2")
+CLIENTS = (SDK, "github", "slack_sdk", "redis", "dramatiq", "apscheduler", "cryptography", "flask", "jinja2")
 SUMMARY = ("summary", "101", "--repo", "octo/engine")
 UNKNOWN = ("summary", "octo/engine#104")
 REPORT = ("report", *SMALL_DAY)

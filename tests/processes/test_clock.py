@@ -3,14 +3,14 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_EXECUTED, EVENT_JOB_MAX_INSTANCES
 from redis import Redis
 
 from bot.clock import Clock
@@ -27,7 +27,7 @@ from tests.helpers.checks import closed_port, eventually
 from tests.helpers.doubles import Outbox
 from tests.helpers.records import digest_store
 
-MINUTE = timedelta(minutes=1)
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 FIXED = Subscription("C0DIGEST", REPOSITORY, Timing(dt.time(9), DAY.zone))
 DUE = FIXED.timing.get_due_time(dt.date(2026, 3, 1))
 
@@ -57,10 +57,43 @@ def clock_of(store: Redis, ticks: Ticks) -> Clock:
     return Clock(app, Outbox())
 
 
-@contextmanager
-def running(store: Redis, ticks: Ticks, seconds: float = 0.05) -> Iterator[Ticks]:
-    with clock_of(store, ticks).run(seconds):
-        yield ticks
+@dataclass
+class Running:
+    """A clock that was started, whose minutes can be hurried. Nothing ticks before it is watched."""
+
+    store: Redis
+    ticks: Ticks
+    ended: int = 0
+    left_out: int = 0
+
+    @contextmanager
+    def start_clock(self) -> Iterator[Running]:
+        act, is_watched = self.ticks.act, threading.Event()
+        self.ticks.act = lambda: (is_watched.wait(30), act())
+        self._scheduler = clock_of(self.store, self.ticks).start()
+        self._scheduler.add_listener(self._hear, EVENT_JOB_EXECUTED | EVENT_JOB_ERROR | EVENT_JOB_MAX_INSTANCES)
+        is_watched.set()
+        try:
+            yield self
+        finally:
+            self._scheduler.shutdown()
+
+    @property
+    def planned(self) -> datetime:
+        return cast("datetime", self._scheduler.get_jobs()[0].next_run_time)
+
+    def hurry(self, by: timedelta = timedelta(0)) -> None:
+        """The next tick is due now, or was some time ago."""
+        self._scheduler.get_jobs()[0].modify(next_run_time=datetime.now(UTC) - by)
+
+    def is_through(self, count: int) -> bool:
+        return bool(eventually(lambda: self.ended >= count)) and self.ended == len(self.ticks.seen) == count
+
+    def _hear(self, event: Any) -> None:
+        if event.code == EVENT_JOB_MAX_INSTANCES:
+            self.left_out += 1
+        else:
+            self.ended += 1
 
 
 def raise_later(error: BaseException) -> Callable[[], object]:
@@ -89,14 +122,14 @@ def test_what_is_away_costs_a_minute_and_is_a_warning(
 
 
 def test_it_ticks_at_once_and_then_each_minute(store: Redis) -> None:
-    with clock_of(store, ticks := Ticks(store)).run():
-        assert eventually(lambda: ticks.seen)
-        time.sleep(0.3)
-    assert len(ticks.seen) == 1
-    with running(store, Ticks(store), 0.5) as hurried:
-        assert eventually(lambda: len(hurried.seen) == 4)
-    pauses = [after - before for before, after in pairwise(hurried.seen)]
-    assert all(timedelta(seconds=0.45) < pause < timedelta(seconds=2) for pause in pauses)
+    before = datetime.now(UTC)
+    with Running(store, Ticks(store)).start_clock() as running:
+        assert running.is_through(1)
+        first = running.planned
+        assert MINUTE <= first - before < MINUTE + timedelta(seconds=30)
+        running.hurry()
+        assert running.is_through(2)
+        assert MINUTE - timedelta(seconds=1) < running.planned - running.ticks.seen[1] < MINUTE * 2
 
 
 @pytest.mark.parametrize(
@@ -105,35 +138,52 @@ def test_it_ticks_at_once_and_then_each_minute(store: Redis) -> None:
     ids=["store", "slack", "defect"],
 )
 def test_it_goes_on_after_a_tick_that_failed(store: Redis, error: Exception) -> None:
-    with running(store, Ticks(store, raise_later(error))) as failing:
-        assert eventually(lambda: len(failing.seen) >= 4)
+    with Running(store, Ticks(store, raise_later(error))).start_clock() as running:
+        for count in (1, 2, 3):
+            assert running.is_through(count)
+            running.hurry()
+        assert running.is_through(4)
 
 
-def test_the_minutes_that_come_while_a_tick_is_running_are_one_tick(store: Redis) -> None:
+def test_a_minute_that_comes_while_a_tick_is_running_is_left_out(store: Redis) -> None:
     go_on = threading.Event()
-    with running(store, Ticks(store, lambda: go_on.wait(30)), 0.2) as ticks:
+    ticks = Ticks(store, lambda: go_on.wait(30))
+    with Running(store, ticks).start_clock() as running:
         assert eventually(lambda: ticks.inside)
-        time.sleep(1.0)
+        running.hurry()
+        assert eventually(lambda: running.left_out)
         assert len(ticks.seen) == 1
         go_on.set()
-        assert eventually(lambda: len(ticks.seen) >= 2)
-        assert len(ticks.seen) <= 4
+        assert running.is_through(1)
+        running.hurry()
+        assert running.is_through(2)
     assert ticks.peak == 1
 
 
-@pytest.mark.parametrize("hours", [-2, 2], ids=["back", "forth"])
-def test_it_goes_on_where_the_clock_of_the_computer_is_set(store: Redis, hours: int) -> None:
-    now = [datetime.now(UTC)]
-    app = make_app(store, now=lambda: now[0], cache=RedisCache(store), due_queue=(ticks := Ticks(store)))
-    with Clock(app, Outbox()).run(0.1):
-        assert eventually(lambda: ticks.seen)
-        now[0] += timedelta(hours=hours)
-        assert eventually(lambda: now[0] in ticks.seen)
+def test_the_minutes_of_a_machine_that_slept_are_one_tick(store: Redis) -> None:
+    with Running(store, Ticks(store)).start_clock() as running:
+        assert running.is_through(1)
+        running.hurry(by=3 * HOUR)
+        assert running.is_through(2)
+        assert running.planned > datetime.now(UTC)
+
+
+def test_it_goes_on_where_the_clock_of_the_computer_is_set_back(
+    store: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What it planned is two hours ahead then."""
+    with Running(store, Ticks(store)).start_clock() as running:
+        assert running.is_through(1)
+        running.hurry(by=-2 * HOUR)
+        assert running.is_through(2)
+        assert running.planned < datetime.now(UTC) + 2 * MINUTE
+    assert "was set back" in caplog.text
 
 
 def test_a_clock_that_is_stopped_ends_its_tick_first(store: Redis) -> None:
     go_on = threading.Event()
-    with running(store, Ticks(store, lambda: go_on.wait(30))) as ticks:
+    ticks = Ticks(store, lambda: go_on.wait(30))
+    with Running(store, ticks).start_clock():
         assert eventually(lambda: ticks.inside)
         threading.Timer(0.1, go_on.set).start()
     assert (ticks.inside, go_on.is_set()) == (0, True)
