@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: what a day, commands, questions, previews, the clock and others cost.
+"""``python -m benchmarks``: what a day, commands, questions, a set-up, the clock and others cost.
 
 Each measurement is printed beside its bound. Those that cross processes run as processes against loopback
 emulators with fixed latencies, on an empty embedded store. The exit code is 1 if a bound is missed. ``python -m
@@ -24,6 +24,7 @@ from benchmarks.commands import time_acknowledgements, time_cached_answers, time
 from benchmarks.day import count_replay, time_a_day
 from benchmarks.demo import time_the_demo
 from benchmarks.evaluate import time_evaluate
+from benchmarks.init import time_init
 from benchmarks.load import acks, answers, hour, month, morning
 from benchmarks.peers.command import compare_peers
 from benchmarks.previews import time_previews
@@ -45,6 +46,7 @@ PARTS = {
     "evaluate": (time_evaluate,),
     "demo": (time_the_demo,),
     "starts": (time_the_starts,),
+    "init": (time_init,),
     "providers": (time_providers,),
     "patch": (measure_a_large_patch,),
     "outlines": (time_outlines,),

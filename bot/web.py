@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from flask import Flask, Response, make_response, request
@@ -23,12 +23,13 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.socket_mode.response import SocketModeResponse
 
 from bot.app import App
-from bot.errors import PrdigestError
+from bot.errors import PrdigestError, UsageError
 from bot.platform.metrics import Instruments, RequestRecord, count_request
 from bot.platform.slack.client import translate_slack_errors
 from bot.platform.tracing import trace_request
+from bot.settings import require_secret
 from handlers import register_listeners
-from handlers.declaration import Commands
+from handlers.declaration import Commands, parse_message
 from handlers.payloads import PARSE_ERRORS, PayloadError, check_payload, describe_parse_error
 
 log = logging.getLogger(__name__)
@@ -50,13 +51,7 @@ def create_bolt_app(client: WebClient, app: App, commands: Commands) -> Bolt:
 
     Senders were verified before: by signature or by Socket Mode. Raises SlackCallRefused, SlackUnavailable.
     """
-    for name in _VARIABLES_HIDDEN_FROM_BOLT:
-        os.environ.pop(name, None)
-    with translate_slack_errors():
-        # without a name, Bolt reads the sources of the whole call stack for one: a third of a second at each start
-        bolt = Bolt(
-            name="prdigest", client=client, process_before_response=True, request_verification_enabled=False
-        )
+    bolt = _create_bare_bolt(client)
     register_listeners(bolt, app, commands)
 
     def log_failure(error: Exception) -> None:
@@ -68,6 +63,36 @@ def create_bolt_app(client: WebClient, app: App, commands: Commands) -> Bolt:
 
     bolt.error(log_failure)
     return bolt
+
+
+def _create_bare_bolt(client: WebClient) -> Bolt:
+    for name in _VARIABLES_HIDDEN_FROM_BOLT:
+        os.environ.pop(name, None)
+    with translate_slack_errors():
+        # without a name, Bolt reads the sources of the whole call stack for one: a third of a second at each start
+        return Bolt(
+            name="prdigest", client=client, process_before_response=True, request_verification_enabled=False
+        )
+
+
+@contextmanager
+def receive_direct_messages(app: App, receive: Callable[[str, str], None]) -> Iterator[None]:
+    """Call ``receive`` with channel and text of each direct message that people who may ask write, for a set-up.
+
+    Raises ConfigurationError without an app token, SlackCallRefused, SlackUnavailable.
+    """
+    bolt = _create_bare_bolt(app.slack)
+
+    @bolt.event("message")
+    def handle_message(event: dict[str, Any]) -> None:
+        with suppress(UsageError):
+            asker = app.identify(parse_message(event))
+            if event.get("channel_type") == "im" and not app.access_control.explain_exclusion(asker):
+                receive(asker.channel, str(event.get("text") or ""))
+
+    token = require_secret(app.settings.slack_app_token, "SLACK_APP_TOKEN", _APP_TOKEN_HINT)
+    with connect_socket_mode(bolt, token, app.instruments):
+        yield
 
 
 def create_web_app(is_ready: Callable[[], bool]) -> Flask:

@@ -16,6 +16,7 @@ from bot.cli.digests import (
     since_command,
     summary_command,
 )
+from bot.cli.init import init_command
 from bot.cli.maintain import (
     PROCESS_COMMANDS,
     backfill_command,
@@ -40,7 +41,7 @@ _SECTIONS = (
             *(broke_command, upgrade_command, since_command, deprecations_command, votes_command),
         ),
     ),
-    CommandSection("Run", "prdigest run", (*PROCESS_COMMANDS, mcp_command)),
+    CommandSection("Run", "prdigest init", (init_command, *PROCESS_COMMANDS, mcp_command)),
     CommandSection(
         "Maintain",
         "prdigest doctor",

@@ -8,6 +8,7 @@ import secrets
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import click
@@ -32,7 +33,12 @@ from bot.platform.slack.app_manifest import add_previews
 from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
 from bot.settings import Settings, load_settings, load_usable_settings, require_secret
 from bot.text import format_count
+from impact.repository import Repository
 from impact.text.strings import collapse_lines, escape_invisible
+
+if TYPE_CHECKING:
+    from bot.app import App
+    from bot.features.backfill import CostLimit
 
 _NO_VOTES_SENTENCE = "No votes yet: the thumbs below answers in Slack collect them."
 
@@ -253,23 +259,33 @@ def backfill_command(
         if not (facts or app.sources.has_model):
             click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
         limit = backfill.CostLimit(max_cost) if app.sources.has_model and not facts else None
-        outcomes: list[backfill.BackfillOutcome] = []
-        try:
-            with show_progress_bar("day", "Days") as show:
+        load_history(app, repository, span, limit)
 
-                def show_progress(sentence: str) -> None:
-                    done = backfill.format_total(outcomes, limit)
-                    show(len(outcomes), len(span), f"{done}; {sentence}" if sentence else done)
 
+def load_history(app: App, repository: Repository, span: Span, limit: CostLimit | None) -> None:
+    """Load the history of days with a progress bar, and print what came of it, also after an interruption.
+
+    Raises PrdigestError if a day could not be loaded.
+    """
+    from bot.features import backfill  # noqa: PLC0415
+
+    outcomes: list[backfill.BackfillOutcome] = []
+    try:
+        with show_progress_bar("day", "Days") as show:
+
+            def show_progress(sentence: str) -> None:
+                done = backfill.format_total(outcomes, limit)
+                show(len(outcomes), len(span), f"{done}; {sentence}" if sentence else done)
+
+            show_progress("")
+            for outcome in backfill.fill_days(app, repository, span, limit, show_progress):
+                outcomes.append(outcome)
+                log.info("%s", outcome)
                 show_progress("")
-                for outcome in backfill.fill_days(app, repository, span, limit, show_progress):
-                    outcomes.append(outcome)
-                    log.info("%s", outcome)
-                    show_progress("")
-        finally:
-            # also after an interruption, or when the cost limit is reached
-            if outcomes or (limit and limit.spent):
-                click.echo(backfill.format_backfill(repository, span, outcomes, limit))
+    finally:
+        # also after an interruption, or when the cost limit is reached
+        if outcomes or (limit and limit.spent):
+            click.echo(backfill.format_backfill(repository, span, outcomes, limit))
     failed = sum(not outcome.is_filled for outcome in outcomes)
     if failed:
         raise PrdigestError(f"{format_count(failed, 'day')} could not be loaded: run the same command again.")

@@ -25,6 +25,7 @@ _PLACEHOLDERS = {"<address of this repository>": "ADDRESS", "…": "X"}
 RUN_PAGES = ("docs/install.md", "docs/operations.md")
 # commands of ours that don't run there, and where they do
 RUN_ELSEWHERE: dict[tuple[str, ...], str] = {
+    ("init",): "tests/cli/test_init.py: it asks a person",
     ("run",): "tests/processes: it runs until it is stopped",
     ("backfill",): "tests/cli/test_backfill.py: it reads 300 days",
 }

@@ -34,6 +34,7 @@ class SlackEmulator(LocalSlack):
         team_id: str = "T0TEAM",
         scopes: frozenset[str] = ALL_SCOPES,
         *,
+        app_token: str = "xapp-test",  # noqa: S107
         bot_name: str = "bot",
         channel: tuple[str, str] = GENERAL,
         posts_per_second: float | None = None,
@@ -48,6 +49,7 @@ class SlackEmulator(LocalSlack):
             token,
             team_id,
             scopes,
+            app_token=app_token,
             bot_name=bot_name,
             channel=channel,
             posts_per_second=posts_per_second,
