@@ -412,12 +412,12 @@ class App:
         return read_touches(self, profile, pulls)
 
     def compose_digest(
-        self, spec: DigestSpec, notes: Sequence[str] = (), *, is_preview: bool = False
+        self, spec: DigestSpec, notes: Sequence[str] = (), *, is_preview: bool = False, reader: str = ""
     ) -> RenderedDigest:
-        """Build a digest and render its messages; a preview reviews nothing."""
+        """Build a digest and render its messages; a preview reviews nothing. ``reader`` reads it alone."""
         from bot.features.digest.service import DigestUse, compose_messages  # noqa: PLC0415
 
-        return compose_messages(self, spec, notes, DigestUse.PREVIEW if is_preview else DigestUse.POST)
+        return compose_messages(self, spec, notes, DigestUse.PREVIEW if is_preview else DigestUse.POST, reader)
 
     def require_presence(self, asker: SlackRequest) -> None:
         # the feature stands above that of digests, which asks here, as for the zone

@@ -30,7 +30,7 @@ def _enqueue_switch(app: App, asker: SlackRequest, text: str) -> None:
 
 
 _VERB = Verb(
-    "a small card below each link to a pull request here",
+    "a card below each link to a pull request here",
     "previews [on | off]",
     ("previews on", "previews off"),
     "Without a word, it says whether they are on.",

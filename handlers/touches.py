@@ -87,7 +87,7 @@ SUB_COMMAND = SubCommand(
             enqueue=make_enqueuer(answer_contract, answer_long_contract),
         ),
         RequestWord(
-            "what merges do to your own code",
+            "what merges do to your code",
             "touches [DAYS | score] [profile:NAME] [private]",
             ("touches 7d", "touches score"),
             f"Without days: yesterday; up to {MAX_CONTRACT_DAYS} days. The profile says which code is "
@@ -119,7 +119,7 @@ SUB_COMMAND = SubCommand(
             enqueue=make_enqueuer(answer_broke),
         ),
         RequestWord(
-            "one page on all that was merged since a day",
+            "one page on all merges since a day",
             "since DAY [profile:NAME] [repo:owner/name] [private]",
             ("since 2026-11-01", "since yesterday profile:NAME"),
             f"Up to {MAX_SINCE_DAYS} days, from stored summaries.",

@@ -17,7 +17,7 @@ def enqueue_usage(app: App, asker: SlackRequest, request: UsageRequest, audience
 SUB_COMMAND = SubCommand(
     requests=(
         RequestWord(
-            "what the model cost, and how much of the limits is left",
+            "what the model cost, and what is left",
             "usage [MONTH]",
             ("usage", "usage 2026-10"),
             "Without a month: today and this month. Only you see the answer.",

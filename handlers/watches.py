@@ -47,7 +47,7 @@ SUB_COMMAND = SubCommand(
     ),
     verbs={
         "watch": Verb(
-            "a message to you when a merge is reverted, repaired or released",
+            "a message when a merge is reverted, repaired or released",
             "watch [NUMBER]",
             ("watch 35617", "watch"),
             f"Without a number: what you watch. Up to {MAX_WATCHES}, for {WATCH_PERIOD.days} days.",

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable, UsageError
+from bot.features.noise.service import list_mutes
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, SubscriptionCommand
 from bot.features.subscriptions.service import answer_command, get_next_due
 from bot.features.subscriptions.tables import RUN_LOG, filter_visible, list_subscriptions
@@ -90,7 +91,8 @@ def show_home(app: App, user: str, note: str = "") -> None:
     latest = sorted(by_text.values(), key=lambda each: each.due_at, reverse=True)
     planned = [(each, get_next_due(app, each)) for each in visible]
     try:
-        SlackViews(app.slack).publish_home(user, render_home(latest, planned, _iterate_health(app), note))
+        mutes = list_mutes(app, user)
+        SlackViews(app.slack).publish_home(user, render_home(latest, planned, _iterate_health(app), note, mutes))
     except SlackCallRefused as error:
         log.warning("App Home is not shown: %s", error)
 
@@ -100,6 +102,7 @@ def render_home(
     subscriptions: Sequence[DueSubscription],
     health: Iterable[Element],
     note: str = "",
+    mutes: Sequence[Block] = (),
 ) -> tuple[Block, ...]:
     no_digests = "None of the last two times. The next one comes at the time below."
     no_subscriptions = "None yet: create one here, or with /prdigest subscribe in one of my channels."
@@ -112,6 +115,7 @@ def render_home(
         *render_rows(subscriptions, with_place=True),
         *([] if subscriptions else [_make_paragraph(make_text(no_subscriptions))]),
         make_new_row(),
+        *mutes,
         make_header("Status"),
         _make_paragraph(*health),
         make_context(_HOW_TO_ASK),

@@ -25,6 +25,8 @@ from bot.features.merges.requests import (
     SummaryRequest,
     ViewLevel,
 )
+from bot.features.noise import service as noise
+from bot.features.noise.rules import FoldedMerges, Mute, MuteKind
 from bot.features.questions.service import answer_questions
 from bot.features.questions.view import record_vote
 from bot.features.releases import answer_release
@@ -154,6 +156,8 @@ CASES: list[tuple[Job[Any], Any]] = [
     (home.open_home, {"asker": ASKER, "note": "Paused."}),
     (schedule.deliver_digest, {"name": "1a2b3c4d", "due": NOON}),
     (schedule.repair_digest, {"key": "digest:T:C:octo/engine:2026-02-28"}),
+    (noise.mute_for_asker, {"asker": ASKER, "mutes": (Mute(MuteKind.AREA, "LoRA", NOON.date()),)}),
+    (noise.show_muted, {"asker": ASKER, "folded": FoldedMerges(ENGINE, NOON.date(), NOON.date(), (7,))}),
     (schedule.watch_repository, {"repository": ENGINE}),
     (schedule.refresh_profile, {"name": "ascend"}),
     (announcements.post_release, {"name": "5d2cea88 v1.2.0"}),

@@ -6,7 +6,7 @@ What is in the lead of a day, and in which order: docs/decisions/0010-what-is-in
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby, islice
 from operator import itemgetter
@@ -37,6 +37,7 @@ from bot.features.merges.view import (
     render_riskiest_title,
     shorten_branch,
 )
+from bot.features.noise.rules import MAX_LESS_WANTED
 from bot.features.touches.lines import (
     WIDE_TOUCHES,
     HitContext,
@@ -163,6 +164,7 @@ def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
     outcomes, older, findings = digest.standing_outcomes, digest.older_reverts, digest.findings
     actions, own_urls, breaking = _group_actions(digest), collect_urls(digest), digest.breaking
     riskiest = _list_other_risks(digest)
+    less = _choose_less_wanted(digest, riskiest, actions)
     notes, facts = list_notes(digest, coverage), list_facts(digest)
     context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
 
@@ -182,9 +184,9 @@ def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
         blocks += _render_overview(digest, text, urls)
         blocks += render_outcomes(outcomes, older, _ELSEWHERE, limits)
         blocks += render_breaking(breaking, most=limits.breaking, names=limits.names)
-        blocks += _render_findings(findings, own_urls, urls, limits)
-        blocks += _render_risky_changes(digest, riskiest, coverage, urls, limits, index)
-        blocks += _render_actions(actions, own_urls, urls, limits, index)
+        blocks += _render_findings(findings, own_urls, urls, limits, less)
+        blocks += _render_risky_changes(digest, riskiest, coverage, urls, limits, less, index)
+        blocks += _render_actions(actions, own_urls, urls, limits, less, index)
         line = " · ".join(_keep_clauses([*notes, *(facts if limits.facts else ())], max(20, limits.sentence)))
         return [*blocks, make_context(line)] if line else blocks
 
@@ -198,7 +200,7 @@ def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
     told = " ".join(filter(None, (gaps, keep_sentences(overview, limits.overview) if digest.entries else "")))
     text = f"{headline}. {told}" if told else headline
     text = text if len(text) <= _MAX_NOTIFICATION else headline
-    return Post(escape_mrkdwn(text), tuple(blocks)), tuple(_list_lines(digest, limits, actions, riskiest))
+    return Post(escape_mrkdwn(text), tuple(blocks)), tuple(_list_lines(digest, limits, actions, riskiest, less))
 
 
 def _keep_clauses(clauses: Iterable[str], words: int) -> list[str]:
@@ -240,7 +242,8 @@ def _format_merge_count(digest: Digest, coverage: ReadCoverage) -> str:
     shown, merged = len(digest.entries), digest.merged_count
     if not coverage.is_complete and not shown:
         return ""
-    return f"{f'{shown} of ' if digest.view else ''}{merged:,} merged" if merged else "nothing merged"
+    is_part = digest.view or digest.muted
+    return f"{f'{shown} of ' if is_part else ''}{merged:,} merged" if merged else "nothing merged"
 
 
 def _explain_gaps(digest: Digest, coverage: ReadCoverage, words: int) -> str:
@@ -264,6 +267,7 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
     whole, coverage = days.combined, days.coverage
     title = _format_title(whole, days.name, days.span.title, coverage)
     own_urls, actions, riskiest = collect_urls(whole), _group_actions(whole), _list_other_risks(whole)
+    less = _choose_less_wanted(whole, riskiest, actions)
     counted = [(each, _format_merge_count(each, each.coverage) or "not known") for each in days.digests]
 
     def build(words: int, sentence: int, *, links: bool) -> list[Block]:
@@ -282,9 +286,9 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))
         blocks += render_outcomes(whole.standing_outcomes, whole.older_reverts)
         blocks += render_breaking(whole.breaking)
-        blocks += _render_findings(whole.findings, own_urls, urls, limits)
-        blocks += _render_risky_changes(whole, riskiest, coverage, urls, limits)
-        blocks += _render_actions(actions, own_urls, urls, limits)
+        blocks += _render_findings(whole.findings, own_urls, urls, limits, less)
+        blocks += _render_risky_changes(whole, riskiest, coverage, urls, limits, less)
+        blocks += _render_actions(actions, own_urls, urls, limits, less)
         notes = (truncate_text(" · ".join(_list_caveats(days)), 600), format_coverage(whole, coverage))
         return [*blocks, *(make_context(note) for note in notes if note)]
 
@@ -292,7 +296,7 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
     versions = ((40, 60, True), (25, 40, False), (12, 15, False), (0, 0, False))
     blocks = choose_fitting_blocks(build(words, sentence, links=links) for words, sentence, links in versions)
     gaps = _explain_gaps(whole, coverage, _MAX_NOTIFIED_REASON)
-    lines = _list_lines(whole, _LeadLimits(), actions, riskiest)
+    lines = _list_lines(whole, _LeadLimits(), actions, riskiest, less)
     return Post(escape_mrkdwn(f"{title}. {gaps}" if gaps else title), tuple(blocks)), tuple(lines)
 
 
@@ -337,8 +341,37 @@ def _list_other_risks(digest: Digest) -> tuple[Entry, ...]:
     return tuple(entry for entry in digest.riskiest_entries if entry.number not in told)
 
 
+# lines that lose their place to others, since people of the channel chose "Less like …": their rules and numbers
+_LessWanted = Collection[tuple[LeadRule, int]]
+
+
+def _choose_less_wanted(
+    digest: Digest, riskiest: Sequence[Entry], actions: Mapping[str, _Action]
+) -> frozenset[tuple[LeadRule, int]]:
+    """Return the lines that are less wanted: a few of a lead, and none that is the first of its section."""
+    if not digest.less_wanted:
+        return frozenset()
+    entries = {entry.number: entry for entry in digest.entries}
+    sections = (
+        [(bug.rule, bug.entry.number) for bug in digest.findings],
+        [(LeadRule.RISKY, entry.number) for entry in riskiest],
+        [(rank_action(text).rule, numbers[0]) for text, numbers in actions.values()],
+    )
+    refused = (
+        (rule, number)
+        for section in sections
+        for rule, number in section[1:]
+        if digest.find_feature(entries[number], rule) in digest.less_wanted
+    )
+    return frozenset(islice(refused, MAX_LESS_WANTED))
+
+
 def _list_lines(
-    digest: Digest, limits: _LeadLimits, actions: Mapping[str, _Action], riskiest: Sequence[Entry]
+    digest: Digest,
+    limits: _LeadLimits,
+    actions: Mapping[str, _Action],
+    riskiest: Sequence[Entry],
+    less: _LessWanted,
 ) -> Iterator[LeadLine]:
     """Yield the lines of a lead in its order, each with its rule, and last what a rule kept out."""
     outcomes = digest.standing_outcomes
@@ -352,25 +385,37 @@ def _list_lines(
         yield LeadLine(outcome.pull.number, LeadRule.REPAIRED if is_repair else LeadRule.REVERTED)
     for merge in digest.breaking[: limits.breaking]:
         yield LeadLine(merge.number, LeadRule.GONE_FOR_CALLERS)
-    yield from (LeadLine(each.entry.number, each.rule) for each in _select_findings(digest.findings, limits))
-    yield from (LeadLine(entry.number, LeadRule.RISKY) for entry in riskiest[: limits.risks])
-    for text, numbers in _select_actions(actions.values(), limits):
+    yield from (LeadLine(each.entry.number, each.rule) for each in _select_findings(digest.findings, limits, less))
+    yield from (LeadLine(entry.number, LeadRule.RISKY) for entry in _select_risks(riskiest, limits, less))
+    for text, numbers in _select_actions(actions.values(), limits, less):
         yield from (LeadLine(number, rank_action(text).rule) for number in numbers)
     waiting = (entry.number for entry in digest.entries if not entry.is_reachable)
     yield from (LeadLine(number, LeadRule.NOT_REACHABLE) for number in waiting)
+    yield from (LeadLine(number, LeadRule.LESS_WANTED) for _, number in sorted(less))
 
 
-def _select_findings(findings: Sequence[OpenFinding], limits: _LeadLimits) -> Sequence[OpenFinding]:
+def _select_findings(
+    findings: Sequence[OpenFinding], limits: _LeadLimits, less: _LessWanted
+) -> Sequence[OpenFinding]:
     """Return the findings that have a line. One that is too long for it is not cut: the next one has its place."""
-    short = (each for each in findings if render_finding_line(each.entry.pull, each.finding, {}, limits))
+    others = (each for each in findings if (each.rule, each.entry.number) not in less)
+    short = (each for each in others if render_finding_line(each.entry.pull, each.finding, {}, limits))
     return tuple(islice(short, limits.findings))
 
 
+def _select_risks(riskiest: Sequence[Entry], limits: LineLimits, less: _LessWanted) -> Sequence[Entry]:
+    return [entry for entry in riskiest if (LeadRule.RISKY, entry.number) not in less][: limits.risks]
+
+
 def _render_findings(
-    findings: Sequence[OpenFinding], own_urls: Mapping[int, str], urls: Mapping[int, str], limits: _LeadLimits
+    findings: Sequence[OpenFinding],
+    own_urls: Mapping[int, str],
+    urls: Mapping[int, str],
+    limits: _LeadLimits,
+    less: _LessWanted,
 ) -> Iterator[Block]:
     """Yield the bugs that the AI bug review found: of each what goes wrong, when, and who notices it."""
-    shown, lines, named = _select_findings(findings, limits), list[list[Element]](), set[int]()
+    shown, lines, named = _select_findings(findings, limits, less), list[list[Element]](), set[int]()
     for entry, finding, _ in shown:
         # of several in one merge the first has its title
         title = "" if entry.number in named else keep_title(entry.pull)
@@ -392,10 +437,11 @@ def _render_risky_changes(
     coverage: ReadCoverage,
     urls: Mapping[int, str],
     limits: LineLimits,
+    less: _LessWanted,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
     """Yield the riskiest entries; if all was read, that nothing stands out. ``index`` is above it."""
-    entries = riskiest[: limits.risks]
+    entries = _select_risks(riskiest, limits, less)
     if entries:
         # what holds for all is said once
         is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)
@@ -403,7 +449,7 @@ def _render_risky_changes(
         lines = [
             render_risk(entry, urls, limits=limits, index=index, tells_history=not is_new) for entry in entries
         ]
-        if rest := riskiest[limits.risks :]:
+        if rest := [entry for entry in riskiest if entry not in entries]:
             more = make_text(f"{format_more(len(rest), _ELSEWHERE)}: ")
             lines.append([more, *render_numbers([entry.number for entry in rest], collect_urls(digest))])
         yield make_block(make_section(title), make_bullets(lines))
@@ -432,9 +478,10 @@ def _group_actions(digest: Digest) -> dict[str, _Action]:
     return grouped
 
 
-def _select_actions(actions: Iterable[_Action], limits: LineLimits) -> list[_Action]:
+def _select_actions(actions: Iterable[_Action], limits: LineLimits, less: _LessWanted) -> list[_Action]:
     """Return the actions that have a line, whole or not at all: where one is too long, the next has its place."""
-    return [action for action in actions if keep_short(action[0], limits.sentence)][: limits.actions]
+    others = (action for action in actions if (rank_action(action[0]).rule, action[1][0]) not in less)
+    return [action for action in others if keep_short(action[0], limits.sentence)][: limits.actions]
 
 
 def _render_actions(
@@ -442,11 +489,12 @@ def _render_actions(
     own_urls: Mapping[int, str],
     urls: Mapping[int, str],
     limits: LineLimits,
+    less: _LessWanted,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
     """Yield what readers may have to do, without what ``index`` says. ``own_urls`` are those of the day."""
     actions = [action for words, action in grouped.items() if not index.has_words(words)]
-    short = _select_actions(actions, limits)
+    short = _select_actions(actions, limits, less)
     lines = [
         [
             *make_prose(collapse_lines(text), urls, MAX_SENTENCE),
@@ -481,6 +529,7 @@ def list_notes(digest: Digest, coverage: ReadCoverage) -> list[str]:
     can_count = digest.entries or coverage.is_complete
     shown = f"{len(digest.entries)} of {digest.merged_count:,} shown" if can_count else "shown"
     notes = [f"{shown}: {digest.view}"] if digest.view and digest.merged_count else []
+    notes += [f"muted for you: {format_numbers([each.number for each in digest.muted])}"] if digest.muted else []
     # these are judged by nothing above
     branches: dict[str, list[int]] = {}
     for pull in digest.elsewhere:

@@ -29,7 +29,9 @@ from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.requests import DigestRequest, DigestView, SubjectKind
 from bot.features.merges.timeline import LOOK_AHEAD
 from bot.features.merges.view import format_outcome, format_undone, render_outcome
+from bot.features.noise.rules import UseKind
 from bot.features.risks.ratings import PostedRatings, merge_ratings
+from bot.features.summaries.service import note_merges
 from bot.features.touches.decisions import (
     add_decisions,
     extend_lines,
@@ -654,6 +656,7 @@ def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, 
         return
     decision = TouchDecision(HitKey(vote.reference), vote.verdict, asker.user, at.astimezone(UTC))
     record_decision(app, vote.profile, decision)
+    note_merges(app, asker, UseKind.MARKED, [vote.reference])
     keys = app.list_digest_keys(repository, now - WATCH_PERIOD, now)
     partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
     for key, record in app.digest_records.iterate_records(partial):

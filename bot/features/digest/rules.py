@@ -26,6 +26,7 @@ from bot.features.merges.review import (
 from bot.features.merges.risk import RULES_VERSION
 from bot.features.merges.summary import Fallback, FallbackReason, describe_fallback
 from bot.features.merges.view import Entry, LeadLine, LeadRule
+from bot.features.noise.rules import LineFeature, Mute, is_muted, may_be_refused
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.features.touches.lines import BreakingMerge, PendingHits, select_breaking
 from bot.platform.models.packing import Coverage as DiffCoverage
@@ -115,7 +116,8 @@ class Digest:
     mean for the profile of the view, None without one; ``contracts`` are what they change for callers, and
     ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day,
     ``pending`` what waits since its pin. ``claims``
-    are those of the entries and outcomes, by number, as far as they are known.
+    are those of the entries and outcomes, by number, as far as they are known. ``muted`` are the entries that its
+    only reader has muted, ``less_wanted`` what people of the channel want less of.
     """
 
     repository: Repository
@@ -138,6 +140,43 @@ class Digest:
     moves: tuple[ProfileMove, ...] = ()
     pending: PendingHits | None = None
     claims: Mapping[int, RevertClaim] = field(default_factory=dict, compare=False, repr=False)
+    muted: tuple[Entry, ...] = ()
+    less_wanted: frozenset[LineFeature] = frozenset()
+
+    def fold_muted(self, mutes: Collection[Mute]) -> Digest:
+        """Return the digest as somebody reads it alone: what they mute is folded, with what always stays shown."""
+        outcomes = [number for each in self.outcomes for number in (each.pull.number, each.by.number)]
+        stays = {*outcomes, *(merge.number for merge in self.breaking)}
+        if self.touches:
+            stays |= {merge.number for merge in self.touches.touching.ignore_coverage()}
+        muted = tuple(
+            entry
+            for entry in self.entries
+            if entry.number not in stays
+            and not entry.is_revert
+            and is_muted(mutes, entry.pull, entry.area, entry.summary)
+        )
+        kept = tuple(entry for entry in self.entries if entry not in muted)
+        return replace(self, entries=kept, muted=muted, hidden=self.hidden + len(muted)) if muted else self
+
+    def unfold(self) -> Digest:
+        """Return the digest with what was folded, as the report has it."""
+        if not self.muted:
+            return self
+        entries = (*self.entries, *self.muted)
+        entries = tuple(sorted(entries, key=lambda each: (each.pull.merge_time, each.number), reverse=True))
+        return replace(self, entries=entries, muted=(), hidden=self.hidden - len(self.muted))
+
+    def find_feature(self, entry: Entry, rule: LeadRule) -> LineFeature | None:
+        """Return what a line of an entry has in common with others; None for one that nobody may refuse."""
+        if not may_be_refused(rule, entry.pull, entry.summary):
+            return None
+        cause = ""
+        if rule is LeadRule.RISKY and entry.risk.fired:
+            cause = max(entry.risk.fired, key=lambda hit: hit.points).rule
+        elif rule in (LeadRule.SHOULD_ACT, LeadRule.MAY_ACT):
+            cause = rank_action(entry.summary.action).name
+        return LineFeature.build(self.repository, rule, cause, entry.area)
 
     @property
     def merged_count(self) -> int:
@@ -373,6 +412,7 @@ class MultiDayDigest:
             moves=tuple(move for digest in self.digests for move in digest.moves),
             pending=self.digests[-1].pending,
             claims={},
+            muted=tuple(entry for digest in latest_first for entry in digest.muted),
         )
 
 
@@ -459,7 +499,7 @@ def collect_ratings(digest: Digest, lead: Iterable[LeadLine] = ()) -> PostedRati
             verdict=entry.review.verdict if entry.review else None,
             lead=tuple(map(LeadRule, rules[entry.number])),
         )
-        for entry in digest.entries
+        for entry in digest.unfold().entries
     )
     return PostedRatings(RULES_VERSION, rated, tuple(sorted(digest.settled_numbers & digest.numbers)))
 

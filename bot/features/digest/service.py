@@ -31,6 +31,8 @@ from bot.features.merges.summary import (
     read_isolated,
 )
 from bot.features.merges.view import Entry
+from bot.features.noise.rules import make_muted_button
+from bot.features.noise.service import find_less_wanted, load_mutes
 from bot.features.reviews.service import add_kept_reviews, get_review
 from bot.features.summaries.reading import build_unsummarised
 from bot.features.summaries.service import get_summary
@@ -43,7 +45,7 @@ from bot.platform.models.completion import request_answer
 from bot.platform.models.slots import limit_model_calls
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.slack.blocks import SHARE_DIGEST, make_details_menu
+from bot.platform.slack.blocks import SHARE_DIGEST, add_buttons, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.source.reading import update_mirror
 from bot.platform.worker_threads import DeadlineExecutor, iterate_results, note_progress, wait_for_result
@@ -349,12 +351,14 @@ def _read_profile_day(
 # --- what is shown of it
 
 
-def build_days(app: App, spec: DigestSpec, use: DigestUse = DigestUse.POST) -> MultiDayDigest:
+def build_days(app: App, spec: DigestSpec, use: DigestUse = DigestUse.POST, reader: str = "") -> MultiDayDigest:
     """Build the digest of each day, one after the other. Raises what :func:`build_digest` raises.
 
-    A day without a list is returned as unknown. If no day has one, DayUnavailable is raised.
+    A day without a list is returned as unknown. If no day has one, DayUnavailable is raised. ``reader`` is the
+    person who reads it alone: what they mute is folded.
     """
-    name = app.name_repository(spec.repository)
+    name, mutes = app.name_repository(spec.repository), load_mutes(app, reader)
+    less_wanted = find_less_wanted(app, spec.channel)
     # a heading in another zone than the readers of the channel expect names it
     shows_zone = app.get_channel_zone(spec.channel) != spec.span.zone
     digests: list[Digest] = []
@@ -369,15 +373,16 @@ def build_days(app: App, spec: DigestSpec, use: DigestUse = DigestUse.POST) -> M
             continue
         # two weeks of patches take hundreds of megabytes, and reports show only paths
         entries = tuple(replace(entry, pull=entry.pull.remove_patches()) for entry in digest.entries)
-        digests.append(replace(digest, entries=entries, shows_zone=shows_zone))
+        digest = replace(digest, entries=entries, shows_zone=shows_zone, less_wanted=less_wanted)
+        digests.append(digest.fold_muted(mutes))
     return MultiDayDigest(spec.span, tuple(digests), tuple(unknown))
 
 
 def compose_messages(
-    app: App, spec: DigestSpec, notes: Sequence[str] = (), use: DigestUse = DigestUse.POST
+    app: App, spec: DigestSpec, notes: Sequence[str] = (), use: DigestUse = DigestUse.POST, reader: str = ""
 ) -> RenderedDigest:
     """Build a digest and render its messages: one day as a digest, several as an overview with one thread."""
-    whole = build_days(app, spec, use)
+    whole = build_days(app, spec, use, reader)
     return render_digest(whole if len(spec.span) > 1 else whole.digests[0], notes)
 
 
@@ -387,20 +392,24 @@ def answer_overview(app: App, asker: SlackRequest, request: DigestRequest, audie
         known = request.require_known(app.repositories)
         app.require_presence(asker)
         view = app.profiles.require_view(known.view, known.repository)
-        return build_overview(app, replace(known, view=view), asker.name, asker.channel)
+        reader = asker.find_lone_reader(audience)
+        return build_overview(app, replace(known, view=view), asker.name, asker.channel, reader)
 
     narrowed = f", {request.view}" if str(request.view) else ""
     doing = f"Looking at {request.span.title}{narrowed}… Days I haven't processed yet take about a minute each."
     app.replies.give_answer(asker, "overview", audience, build, doing)
 
 
-def build_overview(app: App, request: DigestRequest, asker: str, channel: str) -> Answer:
+def build_overview(app: App, request: DigestRequest, asker: str, channel: str, reader: str = "") -> Answer:
     """Return the overview of some days for the readers of a channel; ``asker`` is a name, or empty."""
-    overview = build_days(app, DigestSpec(channel, request.repository, request.span, request.view))
+    spec = DigestSpec(channel, request.repository, request.span, request.view)
+    overview = build_days(app, spec, reader=reader)
     menu = make_details_menu(entry.pull for entry in overview.combined.riskiest_entries)
     # what building it cost is in the message, and differs each time
     share = Share(SHARE_DIGEST, request, compute_fingerprint(overview))
-    return build_answer(asker, render_catch_up(overview), share, menu, SubjectKind.DIGEST.format_subject(request))
+    muted = make_muted_button([entry.pull for entry in overview.combined.muted])
+    post = add_buttons(render_catch_up(overview), muted)
+    return build_answer(asker, post, share, menu, SubjectKind.DIGEST.format_subject(request))
 
 
 def render_kept_report(app: App, repository: Repository, day: LocalDay, name: str) -> str:

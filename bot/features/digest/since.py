@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import islice
 from typing import TypeVar
@@ -27,6 +27,8 @@ from bot.features.merges.view import (
     render_reference,
     render_risk,
 )
+from bot.features.noise.rules import Mute, is_muted, make_muted_button
+from bot.features.noise.service import load_mutes
 from bot.features.reviews.service import get_review
 from bot.features.summaries.service import get_summary
 from bot.features.touches.checking import check_merges
@@ -42,6 +44,7 @@ from bot.platform.slack.blocks import (
     Block,
     Element,
     Post,
+    add_buttons,
     choose_fitting_blocks,
     escape_mrkdwn,
     make_block,
@@ -56,7 +59,7 @@ from bot.platform.slack.requests import Audience, SlackRequest
 from bot.text import format_count
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind, find_outcomes
-from impact.history.reverts import build_title_key
+from impact.history.reverts import build_title_key, is_revert
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.text.description import extract_prose
@@ -135,6 +138,23 @@ class SincePage:
     touches: TouchReport | None = None
     coverage: Coverage = COMPLETE
     notes: tuple[str, ...] = ()
+    muted: tuple[PullRequest, ...] = ()
+
+    def fold_muted(self, mutes: Collection[Mute]) -> SincePage:
+        """Return the page as somebody reads it alone: without what they mute, but with what touches or reverts."""
+        stays = {hit.number for hit in self.touches.touching.ignore_coverage()} if self.touches else set()
+
+        def is_folded(pull: PullRequest) -> bool:
+            entry = self.entries.get(pull.number)
+            area, summary = (entry.area, entry.summary) if entry else ("", None)
+            return pull.number not in stays and not is_revert(pull) and is_muted(mutes, pull, area, summary)
+
+        muted = tuple(pull for pull in self.pulls if is_folded(pull))
+        kept: list[Story] = []
+        for story in self.stories.stories if muted else ():
+            if pulls := tuple(pull for pull in story.pulls if pull not in muted):
+                kept.append(Story(story.kind if pulls[1:] else StoryKind.SINGLE, pulls))
+        return replace(self, stories=replace(self.stories, stories=tuple(kept)), muted=muted) if muted else self
 
     @property
     def listed(self) -> CoveredList[PullRequest]:
@@ -344,8 +364,10 @@ def answer_since(app: App, asker: SlackRequest, request: SinceRequest, audience:
         known = request.require_known(app.repositories)
         profile = find_profile(app, known.profile, known.repository)
         page = build_since_page(app, known.repository, known.span, profile)
+        page = page.fold_muted(load_mutes(app, asker.find_lone_reader(audience)))
         menu = make_details_menu(entry.pull for entry in page.riskiest)
-        return build_answer(asker.name, render_since(page), Share(SHARE_DIGEST, known), menu, "")
+        post = add_buttons(render_since(page), make_muted_button(page.muted))
+        return build_answer(asker.name, post, Share(SHARE_DIGEST, known), menu, "")
 
     started = f"Collecting what I know of {request.repository} since {request.span.first}…"
     app.replies.give_answer(asker, "since", audience, make, started)

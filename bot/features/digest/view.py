@@ -20,6 +20,7 @@ from bot.features.digest.thread import render_thread
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest
 from bot.features.merges.summary import INSIGHTS_HEADING, Summary
 from bot.features.merges.view import Entry, LeadLine
+from bot.features.noise.rules import make_less_menu, make_muted_button
 from bot.features.risks.ratings import PostedRatings
 from bot.features.touches.lines import name_level
 from bot.platform.markdown import escape_line, escape_text, write_address, write_code
@@ -74,7 +75,7 @@ def render_digest(posted: Digest | MultiDayDigest, notes: Sequence[str] = ()) ->
     rendered = RenderedDigest(
         lead, tuple(thread), None, whole.merged_count, posted.gaps, compute_fingerprint(posted, notes)
     )
-    if not whole.entries:
+    if not whole.entries and not whole.muted:
         return rendered
     # what the lead lists, then the others that readers may look for
     named = whole.reverted_numbers | {action.number for action in whole.actions}
@@ -82,14 +83,21 @@ def render_digest(posted: Digest | MultiDayDigest, notes: Sequence[str] = ()) ->
     ordered += [entry for entry in whole.entries if entry.number in named]
     ordered += (entry for entry in whole.entries if not entry.summary.is_trivial)
     menu = make_details_menu(entry.pull for entry in ordered)
+    by_number = {entry.number: entry for entry in whole.entries}
+    features = (
+        (entry.pull, feature)
+        for line in lines
+        if (entry := by_number.get(line.number)) and (feature := whole.find_feature(entry, line.rule))
+    )
+    muted = make_muted_button([entry.pull for entry in whole.muted])
     stem, part = _UNSAFE.sub("-", digests[0].name).strip("-.") or "report", digests[0].view.fingerprint
     return replace(
         rendered,
-        lead=add_buttons(lead, menu, make_ask_button()),
+        lead=add_buttons(lead, menu, make_less_menu(features), muted, make_ask_button()),
         attachment=Attachment(
             name=f"{stem}-{date}{f'-{part}' if part else ''}.md",
             title=f"{'Report' if whole.view else 'Full report'} of {date}",
-            text="".join(map(render_report, digests)),
+            text="".join(render_report(digest.unfold()) for digest in digests),
         ),
         ratings=collect_ratings(whole, lines),
         outcome_states=tuple(outcome.state_key for outcome in whole.outcomes),

@@ -37,7 +37,7 @@ from impact.text.strings import collapse_lines, truncate_text
 class LeadRule(StrEnum):
     """Why a line stands in a lead: each has exactly one rule, in the order of the lead's sections.
 
-    The last one keeps a merge out: nothing reaches it, by its summary.
+    The last two keep a merge out: nothing reaches it, by its summary; readers wanted less of its kind.
     """
 
     TOUCHES_US = "touches_us"
@@ -51,6 +51,7 @@ class LeadRule(StrEnum):
     SHOULD_ACT = "should_act"
     MAY_ACT = "may_act"
     NOT_REACHABLE = "not_reachable"
+    LESS_WANTED = "less_wanted"
 
     @property
     def meaning(self) -> str:
@@ -70,6 +71,7 @@ _LEAD_REASONS = {
     LeadRule.SHOULD_ACT: "readers should act on it",
     LeadRule.MAY_ACT: "readers may act on it",
     LeadRule.NOT_REACHABLE: "nothing reaches it yet, so that its action and its possible bugs wait",
+    LeadRule.LESS_WANTED: "people of that channel chose less like it, so that it stands in the thread",
 }
 
 

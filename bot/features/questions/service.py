@@ -19,6 +19,7 @@ from bot.dates import LocalDay
 from bot.errors import AnswerCancelled, ModelAnswerInvalid, ModelError, PrdigestError, SlackCallRefused, UsageError
 from bot.features.glossary import explain_asked
 from bot.features.merges.view import Entry
+from bot.features.noise.rules import UseKind
 from bot.features.questions import texts
 from bot.features.questions.markdown import AnswerMarkdown, Links
 from bot.features.questions.reading import ReadingSession
@@ -49,6 +50,7 @@ from bot.features.questions.view import (
     render_footer,
     render_private_answer,
 )
+from bot.features.summaries.service import note_merges
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.costs import WorkKind, bill_to, name_payer, tally_costs
@@ -58,6 +60,7 @@ from bot.platform.models import Chat, ChatModel, TextDelta, TextPart, Turn
 from bot.platform.models.agent import AgentLimits, AgentLoop, ToolEnd, ToolsStart, TurnStart
 from bot.platform.models.prompts import fence_text, read_instructions
 from bot.platform.models.tools import define_tools
+from bot.platform.pulls.models import Reference
 from bot.platform.slack.answers import Answer, AnsweredRequest
 from bot.platform.slack.blocks import AnswerDisplay
 from bot.platform.slack.display import SlackAnswerDisplay
@@ -70,6 +73,7 @@ from bot.platform.store.tables import Queue, Store, Table
 from bot.redaction import redact_text
 from bot.text import format_count
 from bot.usage import Usage
+from impact.repository import Repository
 from impact.text.strings import truncate_text
 
 # --- answering
@@ -522,9 +526,17 @@ def _show_answer(app: App, question: Question, key: str, record: AnsweredRequest
     else:
         if message != begun_message:
             app.tables.put(INPUTS, draft.inputs, asker.channel, message)
+    _note_asked(app, asker, draft.inputs)
     # meanwhile, something else may have been posted in the thread
     memory = load_memory(app, asker.channel, asker.thread, question.ts)
     app.tables.put(MEMORIES, memory.add_answer(question, draft.raw_text), asker.channel, asker.thread)
+
+
+def _note_asked(app: App, asker: SlackRequest, inputs: AnswerInputs) -> None:
+    """Note the areas of what an answer quotes, else of its thread's subject."""
+    numbers, name = dict.fromkeys([each.number for each in inputs.citations] or inputs.numbers), inputs.repository
+    references = [Reference(Repository.parse(name), number) for number in numbers if name]
+    note_merges(app, asker, UseKind.ASKED, references)
 
 
 def _show_error(app: App, question: Question, key: str, display: AnswerDisplay, error: Exception) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 from bot.app import App
 from bot.features.merges.summary import MAX_CLAIM_LENGTH, Evidence, build_evidence_url
 from bot.features.merges.view import Entry
+from bot.features.noise.rules import UseKind
+from bot.features.noise.service import note_use
 from bot.features.questions.rules import AnswerEnd, Citation, RememberedMessage
 from bot.features.questions.texts import Where
 from bot.platform.jobs import job
@@ -233,6 +235,7 @@ def record_vote(app: App, asker: SlackRequest, message: str, verdict: FeedbackVe
         made_of = {each.name: getattr(inputs, each.name) for each in fields(inputs)}
         vote = Vote(verdict=verdict, at=app.now(), user=asker.user, **made_of)
         app.tables.put_field(VOTES, f"{asker.channel}:{message}:{asker.user}", vote)
+        note_use(app, asker, UseKind.MARKED, "")
         sentence = "Thanks, saved for the people who run this bot."
         if verdict is FeedbackVerdict.BAD:
             sentence += " What was wrong? Reply here, and I answer again."

@@ -6,7 +6,7 @@ The rules and the reviews that exist rank; a model reads only what is listed.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
@@ -29,6 +29,8 @@ from bot.features.merges.review import BugReview, ReviewVerdict, rank_reviewed, 
 from bot.features.merges.risk import Risk
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, combine_lists, list_days
 from bot.features.merges.view import Entry, close_findings
+from bot.features.noise.rules import Mute, is_muted, make_muted_button
+from bot.features.noise.service import load_mutes
 from bot.features.reviews.service import get_review
 from bot.features.risks.ratings import RatedDigest
 from bot.features.risks.rules import TrackRecordScore, compute_score
@@ -39,8 +41,9 @@ from bot.features.touches.contracts import read_changes
 from bot.features.touches.lines import describe_elsewhere, select_breaking
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
+from bot.platform.pulls.paths import determine_area
 from bot.platform.slack.answers import Answer, Share, build_answer
-from bot.platform.slack.blocks import SHARE_RISKS, make_details_menu
+from bot.platform.slack.blocks import SHARE_RISKS, add_buttons, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
 from bot.platform.worker_threads import DeadlineExecutor
@@ -86,10 +89,11 @@ class RatedPull:
         return self.review is not None and self.review.verdict is ReviewVerdict.CONFIRMED
 
 
-def build_list(app: App, request: RisksRequest) -> RiskList:
+def build_list(app: App, request: RisksRequest, mutes: Collection[Mute] = ()) -> RiskList:
     """Build the list. Merges of the week after the days count if they revert something.
 
-    The merges recorded before the days serve as history for the rules.
+    The merges recorded before the days serve as history for the rules. What a reader mutes leaves its place to
+    others, unless it breaks or touches something, or was reverted.
     """
     repository, span = request.repository, request.span
     until = min(app.get_today().date, span.last + WATCH_WINDOW)
@@ -107,12 +111,7 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     candidates = [pull for pull in merges if pull.number in own and request.filters.may_match(pull)]
     # the patches of a month need not stay in memory
     loaded = _run_parallel(app, lambda pull: load_files(app, pull).remove_patches(), candidates)
-    risks = context.assess_pulls(loaded, loaded, app.paths.get_path_classes(repository))
-    reviews = _run_parallel(app, lambda pull: get_review(app, pull), loaded)
-    files = {pull.number: pull for pull in loaded}
-    ends = [replace(pair, by=files.get(pair.by.number, pair.by)) for pair in standing]
-    reviews = [close_findings(pull.number, review, ends) for pull, review in zip(loaded, reviews, strict=True)]
-    rated = list(map(RatedPull, loaded, risks, reviews))
+    rated = _rate_pulls(app, repository, context, loaded)
     matching = [each for each in rated if request.filters.is_match(each.pull)]
     touched = app.read_touches(request.profile, [each.pull for each in matching])
     if touched.report:
@@ -127,9 +126,10 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
     numbers, reverted = {each.pull.number for each in matching}, {pair.pull.number for pair in standing}
     paired = {pair.by.number for pair in context.outcomes}
     is_reduced = is_list_reduced(app, repository)
-    # what a repair leaves open is listed, as in a digest
-    standing_bugs = (each for each in matching if each.pull.number not in reverted or each.has_confirmed_bug)
-    ranked = rank_reviewed(each for each in standing_bugs if not each.pull.other_branch)
+    breaking = select_breaking(contracts, (each.pull for each in matching), reverted)
+    stays = {*reverted, *paired, *touched.numbers, *(merge.number for merge in breaking)}
+    muted = _select_muted(app, mutes, (each.pull for each in matching if each.pull.number not in stays))
+    ranked = _rank_standing((each for each in matching if each.pull not in muted), reverted)
     above = select_riskiest(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
     # a request for a number of entries gets that many, because all of them are ranked
     listed = {each.pull.number for each in above}
@@ -158,8 +158,33 @@ def build_list(app: App, request: RisksRequest) -> RiskList:
         is_reduced=is_reduced,
         touches=touched.report,
         touching=tuple(each.pull for each in matching) if touched.report else (),
-        breaking=select_breaking(contracts, (each.pull for each in matching), reverted),
+        breaking=breaking,
+        muted=muted,
     )
+
+
+def _rate_pulls(
+    app: App, repository: Repository, context: DayContext, loaded: Sequence[PullRequest]
+) -> list[RatedPull]:
+    risks = context.assess_pulls(loaded, loaded, app.paths.get_path_classes(repository))
+    reviews = _run_parallel(app, lambda pull: get_review(app, pull), loaded)
+    files = {pull.number: pull for pull in loaded}
+    ends = [replace(pair, by=files.get(pair.by.number, pair.by)) for pair in context.outcomes if pair.stands]
+    reviews = [close_findings(pull.number, review, ends) for pull, review in zip(loaded, reviews, strict=True)]
+    return list(map(RatedPull, loaded, risks, reviews))
+
+
+def _rank_standing(rated: Iterable[RatedPull], reverted: Collection[int]) -> tuple[RatedPull, ...]:
+    # what a repair leaves open is listed, as in a digest
+    standing = (each for each in rated if each.pull.number not in reverted or each.has_confirmed_bug)
+    return rank_reviewed(each for each in standing if not each.pull.other_branch)
+
+
+def _select_muted(app: App, mutes: Collection[Mute], pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
+    def find_area(pull: PullRequest) -> str:
+        return determine_area(pull, app.paths.get_path_classes(pull.repository))
+
+    return tuple(pull for pull in pulls if mutes and is_muted(mutes, pull, find_area(pull)))
 
 
 def _read_entry(app: App, rated: RatedPull) -> Entry:
@@ -238,7 +263,11 @@ def _iterate_merges(app: App, repository: Repository, since: datetime, until: da
 def answer_list(app: App, asker: SlackRequest, request: RisksRequest, audience: Audience) -> None:
     narrowed = f", {request.selection}" if request.selection else ""
     started = f"Looking at {request.repository}, {request.span.title}{narrowed}…"
-    app.replies.give_answer(asker, "risks", audience, lambda: build_list_answer(app, asker, request), started)
+
+    def make() -> Answer:
+        return build_list_answer(app, asker, request, load_mutes(app, asker.find_lone_reader(audience)))
+
+    app.replies.give_answer(asker, "risks", audience, make, started)
 
 
 # the files of more than a hundred pull requests may have to be fetched; quick answers must not wait behind that
@@ -246,14 +275,17 @@ list_risks = job("risks")(answer_list)
 list_many_risks = job("long_risks", QueueName.LONG, LONG_RETRIES)(answer_list)
 
 
-def build_list_answer(app: App, asker: SlackRequest, request: RisksRequest) -> Answer:
+def build_list_answer(
+    app: App, asker: SlackRequest, request: RisksRequest, mutes: Collection[Mute] = ()
+) -> Answer:
     request = request.require_known(app.repositories)
     request = replace(request, profile=app.profiles.require_known(request.profile, request.repository))
-    risk_list = build_list(app, request)
+    risk_list = build_list(app, request, mutes)
     pulls = [entry.pull for entry in (*risk_list.riskiest.ignore_coverage(), *risk_list.below)]
     menu = make_details_menu([*pulls, *(pair.pull for pair in risk_list.taken_back)])
     share, subject = Share(SHARE_RISKS, request), SubjectKind.RISKS.format_subject(request)
-    return build_answer(asker.name, render_risk_list(risk_list), share, menu, subject)
+    post = add_buttons(render_risk_list(risk_list), make_muted_button(risk_list.muted))
+    return build_answer(asker.name, post, share, menu, subject)
 
 
 @job("score")

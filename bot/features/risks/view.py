@@ -86,7 +86,7 @@ class RiskList:
     ``touches`` says what the merges mean for a profile, None without one; then only those ``touching`` it match.
 
     A request for the ``top`` ones gets that number: those ``below`` the threshold follow, riskiest first.
-    ``ranked`` is the number of candidates.
+    ``ranked`` is the number of candidates. ``muted`` are left out for the only reader.
     """
 
     name: str
@@ -105,6 +105,7 @@ class RiskList:
     touches: TouchReport | None = None
     touching: tuple[PullRequest, ...] = ()
     breaking: tuple[BreakingMerge, ...] = ()
+    muted: tuple[PullRequest, ...] = ()
 
     @property
     def urls(self) -> dict[int, str]:

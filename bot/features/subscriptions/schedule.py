@@ -196,10 +196,14 @@ def _add_expense(record: PostedDigest, expense: Expense) -> PostedDigest:
 def _compose(app: App, digest: TrackedDigest) -> RenderedDigest:
     skipped = digest.record.parse_skipped_days(digest.spec.span.zone)
     notes = [describe_skipped_days(digest.spec.repository, skipped)] if skipped else []
-    if digest.spec.view.profile and digest.spec.channel.startswith("D"):
-        # the reader of a personal digest may have become a guest since
-        app = app.serve(app.directory.fetch_channel(digest.spec.channel).user)
-    return app.compose_digest(digest.spec, notes)
+    channel, reader = digest.spec.channel, ""
+    if channel.startswith("D"):
+        reader = next((each.by for each in list_subscriptions(app, channel) if each.is_personal), "")
+        if digest.spec.view.profile or not reader:
+            # the reader of a personal digest may have become a guest since
+            reader = app.directory.fetch_channel(channel).user
+            app = app.serve(reader)
+    return app.compose_digest(digest.spec, notes, reader=reader)
 
 
 def _report_gaps(app: App, digest: TrackedDigest, result: PostingResult, reason: str, subscriber: str) -> None:

@@ -15,6 +15,7 @@ from bot.app import App
 from bot.dates import Span, get_yesterday
 from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
 from bot.features.digest.rules import DigestSpec
+from bot.features.noise.service import list_mutes
 from bot.features.subscriptions import view
 from bot.features.subscriptions.rules import (
     DAY,
@@ -97,7 +98,9 @@ def answer_command(app: App, asker: SlackRequest, command: SubscriptionCommand) 
             return _run_subscribe(app, asker, command, command.wish.require_known(app.repositories))
         if command.verb is SubscriptionVerb.LIST:
             listed = filter_visible(app, asker.user, list_subscriptions(app, asker.channel))
-            return _build_result(asker, listed, view.render_listing(_add_due_times(app, listed)))
+            listing, mutes = view.render_listing(_add_due_times(app, listed)), list_mutes(app, asker.user)
+            made = _build_result(asker, listed, replace(listing, blocks=(*listing.blocks, *mutes)))
+            return replace(made, answer=replace(made.answer, is_private=made.answer.is_private or bool(mutes)))
         which = command.which.require_known(app.repositories)
         return change_selected(app, asker, command.verb, which, command.until)
 
@@ -196,7 +199,7 @@ def show_preview(app: App, asker: SlackRequest, name: str = "", wish: Subscripti
         first = day.date if not subscription.is_weekly else day.date - 6 * DAY
         spec = DigestSpec(subscription.channel, subscription.repository, Span(first, day.date, day.zone), shown)
         note = "Preview, visible only to you. Nothing was posted. Its thread comes with the digest."
-        return Answer.for_asker(app.compose_digest(spec, [note], is_preview=True).lead)
+        return Answer.for_asker(app.compose_digest(spec, [note], is_preview=True, reader=asker.user).lead)
 
     app.replies.give_answer(asker, "preview", Audience.ASKER, make, "Preparing a preview…")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
@@ -12,6 +13,8 @@ from bot.errors import RateLimited, UsageError
 from bot.features.merges.requests import SubjectKind, SummaryRequest
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.view import Entry, LeadRule
+from bot.features.noise.rules import UseKind
+from bot.features.noise.service import note_use
 from bot.features.reviews.service import get_review
 from bot.features.summaries.reading import SUMMARY_VERSION, read_pull_request
 from bot.features.summaries.view import (
@@ -122,6 +125,12 @@ def _read_entry(app: App, pull: PullRequest) -> Entry:
     return build_entry(app, replace(read, pull=read.pull.remove_patches()))
 
 
+def note_merges(app: App, asker: SlackRequest, kind: UseKind, references: Iterable[Reference]) -> None:
+    """Note by their areas that the asker made use of merges; of what is not summarized, that they did so."""
+    areas = [read.area for reference in references if (read := get_summary(app, reference))]
+    note_use(app, asker, kind, *(areas or [""]))
+
+
 # --- answers
 
 
@@ -185,6 +194,7 @@ def show_details(app: App, asker: SlackRequest, reference: Reference) -> None:
             lambda: render(get_entry(app, known)),
             lambda error: render_error_view(error, asker.reference, known.number),
         )
+    note_merges(app, asker, UseKind.OPENED, [known])
 
 
 @job("reference_form")

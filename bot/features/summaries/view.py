@@ -182,7 +182,7 @@ def _render_lead_rules(lead: Sequence[LeadRule]) -> Iterator[Block]:
     """Yield why it stood in the lead of a digest, or what kept it out; nothing if no rule did."""
     lines = [[make_text(rule, code=True), make_text(f": {rule.meaning}")] for rule in lead]
     if lines:
-        is_out = [*lead] == [LeadRule.NOT_REACHABLE]
+        is_out = {*lead} <= {LeadRule.NOT_REACHABLE, LeadRule.LESS_WANTED}
         title = "Why it was not in the lead" if is_out else "Why it was in the lead"
         yield make_block(make_section([make_text(title, bold=True)]), make_bullets(lines))
 

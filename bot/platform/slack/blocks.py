@@ -436,7 +436,7 @@ def name_repeat_action(action: str) -> str:
 
 def add_buttons(post: Post, *elements: Element | None) -> Post:
     row: Block = {"type": "actions", "elements": [element for element in elements if element]}
-    return Post(post.text, (*post.blocks, row))
+    return Post(post.text, (*post.blocks, row)) if row["elements"] else post
 
 
 def add_asker(post: Post, asker: str) -> Post:

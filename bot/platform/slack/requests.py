@@ -62,6 +62,10 @@ class SlackRequest:
         """Whether the channel is a direct message with the bot: its id begins with a D."""
         return self.channel.startswith("D")
 
+    def find_lone_reader(self, audience: Audience) -> str:
+        """Return the id of the asker if nobody else reads the answer, else nothing."""
+        return self.user if audience is Audience.ASKER or self.is_direct else ""
+
     @property
     def reference(self) -> str:
         """A short name of this request for error messages and the log."""

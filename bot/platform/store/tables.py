@@ -57,7 +57,10 @@ class Table(Generic[T]):
 
 
 class Map(Table[T]):
-    """Values of one shape as the fields of hashes, whose keys have the ``pattern``. The fields don't expire."""
+    """Values of one shape as the fields of hashes, whose keys have the ``pattern``.
+
+    The fields don't expire; with ``days`` a whole hash does, so long after a field was last put.
+    """
 
     kind: RedisType = "hash"
 
@@ -163,8 +166,11 @@ class Store:
             return _load(table, cast("bytes | None", self._client.hget(self._name(table, parts), field)))
 
     def put_field(self, table: Map[T], field: str, value: T, *parts: object) -> None:
-        with translate_redis_errors():
-            self._client.hset(self._name(table, parts), field, cast("str", _dump(table, value)))
+        with translate_redis_errors(), self._client.pipeline() as pipeline:
+            pipeline.hset(self._name(table, parts), field, cast("str", _dump(table, value)))
+            if table.lifetime:
+                pipeline.expire(self._name(table, parts), table.lifetime)
+            pipeline.execute()
 
     def add_fields(self, table: Map[T], values: Mapping[str, T], *parts: object) -> None:
         """Store values, all or none, but for fields that have one."""

@@ -62,7 +62,7 @@ class Kitchen:
         self.made = list(made) or [make_rendering()]
         self.built: list[tuple[DigestSpec, tuple[str, ...]]] = []
 
-    def compose_messages(self, edition: DigestSpec, notes: Any = ()) -> RenderedDigest:
+    def compose_messages(self, edition: DigestSpec, notes: Any = (), reader: str = "") -> RenderedDigest:
         self.built.append((edition, tuple(notes)))
         next_one = self.made[0] if len(self.made) == 1 else self.made.pop(0)
         if isinstance(next_one, BaseException):

@@ -280,7 +280,7 @@ def open_preview(
         ) -> None:
             answers.append(make())
 
-    app = team.open_app(compose_digest=lambda spec, notes, is_preview: compose(pulls)(spec, notes))
+    app = team.open_app(compose_digest=lambda spec, notes, **_: compose(pulls)(spec, notes))
     app.__dict__["replies"] = Listener()
     show_preview.run(app, ask(channel, user), name, wish)
     return answers[0].private

@@ -355,7 +355,7 @@ def test_what_another_worker_is_at_is_no_failure(desk: Desk) -> None:
     """It took longer to build than its right to post lasted, and another has begun."""
 
     class Slow(Kitchen):
-        def compose_messages(self, *arguments: Any) -> RenderedDigest:
+        def compose_messages(self, *arguments: Any, reader: str = "") -> RenderedDigest:
             plant(desk.records, KEY, begun_at=DUE)
             return full()
 

@@ -445,6 +445,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/digest/rules.py",
         "bot/features/digest/service.py",
         "bot/features/releases.py",
+        "bot/features/digest/since.py",
         "bot/features/risks/service.py",
         "bot/features/risks/view.py",
         "bot/features/watches/whereabouts.py",

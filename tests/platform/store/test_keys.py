@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from bot.features import backfill, import_features, previews
 from bot.features.digest.posts import POSTED_DIGESTS
+from bot.features.noise import service as noise
 from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
@@ -86,6 +87,9 @@ EXPIRING = {
         "string",
         30 * DAY,
     ),
+    noise.MUTES.family.build_key("U1"): ("mutes:U1", "string", 366 * DAY),
+    noise.LESS_CLICKS.family.build_key("C1"): ("less:C1", "hash", 60 * DAY),
+    noise.USES.family.build_key(date(2026, 2, 28)): ("uses:2026-02-28", "hash", 31 * DAY),
     risks.LENGTHS.family.build_key("o/r"): ("sparing:o/r", "string", DAY),
     completion.ANSWERS.family.build_key("ab12"): ("llm:ab12", "string", 90 * DAY),
     reviews.REVIEWS.family.build_key("ab12", "octo/engine#7", "c0ffee"): (
