@@ -151,7 +151,7 @@ _VERBS: Mapping[str, Verb] = {
         enqueue=_enqueue_subscription,
     ),
     SubscriptionVerb.LIST: Verb(
-        "the subscriptions here, with buttons to change them",
+        "the subscriptions here, with buttons",
         "list",
         ("list",),
         enqueue=_enqueue_list,

@@ -139,7 +139,7 @@ SUB_COMMAND = SubCommand(
             enqueue=make_enqueuer(answer_deprecations),
         ),
         RequestWord(
-            "what to adapt on the way from a tag or commit to now",
+            "what to adapt from a tag or commit to now",
             "upgrade [TAG | COMMIT] [profile:NAME] [private]",
             ("upgrade v1.2.0", "upgrade 97f2f160fd profile:NAME"),
             "Without a tag or commit, it begins at the version that your code pins. Up to "
