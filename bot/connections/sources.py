@@ -19,7 +19,7 @@ from bot.errors import ConfigurationError, SourceUnavailable, UsageError
 from bot.platform.commands import AllowedRepositories
 from bot.platform.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.platform.git.reading import MirrorReader
-from bot.platform.git.tag_history import TagHistory
+from bot.platform.git.tag_history import GitTagHistory, TagHistory
 from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth, read_git_token
 from bot.platform.github.discussions import GitHubBackground
 from bot.platform.github.pulls import GitHubPullRequests
@@ -399,7 +399,7 @@ class LiveSources:
     def tag_history(self) -> TagHistory | None:
         mirror = build_mirror(self._settings, self._now, self._present_names, has_files=False)
         folder = self._settings.mirror_folder
-        return TagHistory(mirror, MirrorReader(folder, has_files=False)) if mirror and folder else None
+        return GitTagHistory(mirror, MirrorReader(folder, has_files=False)) if mirror and folder else None
 
     @cached_property
     def _lazy_model(self) -> LazyModelConnection | None:

@@ -33,7 +33,7 @@ from pydantic import SecretStr
 
 from bot.app import App, open_app
 from bot.connections.sources import Sources
-from bot.demo.sample.sources import SampleSources
+from bot.demo.sample.sources import INVENTED_TAG, SampleSources
 from bot.demo.sample.team import plant_contracts, plant_team
 from bot.errors import ConfigurationError, StoreUnavailable
 from bot.features import import_features
@@ -119,12 +119,17 @@ TEAM_ABOUT = replace(
             "The profile satellite is a small team invented for this demo. It serves a model with vLLM, and its "
             "six files were scanned for what they use of it. The digest begins with the merges that touch them.",
         ),
+        Fact(
+            "A release",
+            f"The tag {INVENTED_TAG} appears a minute after the digest. It was invented for this demo, too.",
+        ),
         *SAMPLE_ABOUT.facts,
     ),
     tries=(
         Suggestion("/prdigest touches 7d"),
         Suggestion("/prdigest pending"),
         Suggestion("/prdigest upgrade"),
+        Suggestion("/prdigest watch 35557"),
         Suggestion("/prdigest contract 2026-02-28"),
         Suggestion(
             "/prdigest broke TypeError: SamplingParams.__init__() got an unexpected keyword argument "
@@ -207,7 +212,11 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
 
     ``with_profile`` adds the sample team: its channel's digest begins with what touches its code.
     """
-    sample, began = SampleSources(time.sleep), clock()
+
+    def get_time() -> datetime:
+        return due + _DIGEST_AGE + timedelta(seconds=clock() - began)
+
+    sample, began = SampleSources(time.sleep, get_time), clock()
     due = sample.day.end.astimezone(sample.day.zone).replace(hour=_DIGEST_HOUR)
 
     def make_settings(local: Mapping[str, Any]) -> Settings:
@@ -230,7 +239,7 @@ def build_sample_stage(clock: Callable[[], float] = time.monotonic, *, with_prof
         sources=sample,
         channel=f"{sample.repository.name}-digest",
         zone=sample.day.zone,
-        now=lambda: due + _DIGEST_AGE + timedelta(seconds=clock() - began),
+        now=get_time,
         about=TEAM_ABOUT if with_profile else SAMPLE_ABOUT,
     )
 

@@ -314,7 +314,7 @@ def _render_parts(report: ReleaseReport, count: str, limits: TouchLimits, most: 
     return [
         make_sentence(count),
         *render_touches(report.touches, context, limits, ": the plan has them"),
-        *report.deprecations.render(make_sentence, show_ending, ""),
+        *report.deprecations.render(lambda gaps: make_sentence(f"What ends in it: {gaps}"), show_ending, ""),
         *render_spent(report.pending.spent, most),
         *(make_list(title, render_lines(lines, most, list)) for title, lines in lists if lines),
     ]

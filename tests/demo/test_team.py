@@ -22,7 +22,7 @@ def test_the_digest_begins_with_what_touches_the_team() -> None:
         assert "2 of your files" in screen(demo.address, "Upgrade satellite")
         # a tag that the sample lacks is no dead end
         say(demo.address, "/prdigest upgrade v0.16.0")
-        assert "write /prdigest upgrade 4292e3b807" in screen(demo.address, "The sample has no tags")
+        assert "write /prdigest upgrade 4292e3b807" in screen(demo.address, "tags, so I can")
         assert demo.interrupt() == 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from bot.dates import LocalDay, parse_zone
@@ -23,6 +24,7 @@ from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.timeline import DayContext
 from bot.features.merges.view import Entry
+from bot.platform.git.tag_history import CommitCopy, CommitWay, Tag, TagHistory
 from bot.platform.models import ChatModel, Completion, Model, Prompt
 from bot.platform.models.completion import AnswerShape
 from bot.platform.pulls.models import Account, PullRequest
@@ -51,6 +53,8 @@ _STAND_IN_NOTE = (
     "full diffs."
 )
 _MAX_NUMBERS = 6
+# no release that there was has this name
+INVENTED_TAG = "v0.16.99"
 # the beginnings of prompts (bot/platform/models/changes.py and bot/features/digest/overview.py); the rest
 # of a prompt is text of strangers
 _PULL_PATTERN = re.compile(r'<pull_request id="\w+">\n\S+ #(\d{1,9}): ')
@@ -60,14 +64,19 @@ _SENTENCE_ENDS = re.compile(r"(?<=[.!?])\s+")
 
 
 class SampleSources:
-    """``Sources`` of one public day. ``sleep`` waits so many seconds while an answer is written."""
+    """``Sources`` of one public day. ``sleep`` waits so many seconds while an answer is written.
+
+    With the current time from ``now`` there is an invented release after that day, which appears at ``tagged_at``.
+    """
 
     # the sample has no files or limits
-    source_files = source_versions = source_trees = source_mirror = source_search = tag_history = None
+    source_files = source_versions = source_trees = source_mirror = source_search = None
     has_model = True
     stands_in = _STAND_IN_NOTE
 
-    def __init__(self, sleep: Callable[[float], None] = lambda seconds: None) -> None:
+    def __init__(
+        self, sleep: Callable[[float], None] = lambda seconds: None, now: Callable[[], datetime] | None = None
+    ) -> None:
         self._record = load_sample_day()
         self.repository = Repository.parse(self._record.repository)
         self.day = LocalDay(parse_date(self._record.date), parse_zone(self._record.timezone))
@@ -76,6 +85,11 @@ class SampleSources:
         self._summaries = {pull.number: pull.summary for pull in self._record.pulls}
         self._reviews = {pull.number: pull.review for pull in self._record.pulls}
         self.chat: ChatModel = PreparedChatModel(self._record, sleep)
+        self.tagged_at = self.day.end.astimezone(self.day.zone).replace(hour=9, minute=1)
+        self._now = now
+        # oldest first
+        self._numbers = {pull.commit: number for number, pull in reversed(self._pulls.items())}
+        self._commits = [*self._numbers]
 
     @property
     def numbers(self) -> tuple[int, ...]:
@@ -99,6 +113,10 @@ class SampleSources:
     @property
     def releases(self) -> Releases:
         return self
+
+    @property
+    def tag_history(self) -> TagHistory | None:
+        return self if self._now else None
 
     def get_written_review(self, pull: PullRequest) -> BugReview | None:
         return self._reviews.get(pull.number)
@@ -152,17 +170,38 @@ class SampleSources:
             if (pull.merge_commit or "").startswith(commit)
         }
 
-    # Releases, of which the sample has none
+    # TagHistory
+
+    def update(self, repository: Repository) -> None:
+        self._require_repository(repository)
+
+    def list_tags(self, repository: Repository, commit: str = "") -> tuple[Tag, ...]:
+        is_there = self._now is not None and self._now() >= self.tagged_at
+        return (Tag(INVENTED_TAG, self.tagged_at, self._commits[-1]),) if is_there else ()
+
+    def list_way(self, repository: Repository, start: str, end: str) -> CommitWay:
+        first, last = self._commits.index(start) + 1, self._commits.index(end) + 1
+        return CommitWay({commit: self._numbers[commit] for commit in self._commits[first:last]})
+
+    def is_part(self, repository: Repository, commit: str, of: str) -> bool:
+        return self._commits.index(commit) <= self._commits.index(of)
+
+    def find_copies(self, repository: Repository, commit: str, number: int, title: str) -> tuple[CommitCopy, ...]:
+        return ()
+
+    # Releases
 
     def list_releases(self, repository: Repository) -> Sequence[Release]:
         return ()
 
     def find_commit(self, repository: Repository, tag: str) -> str:
-        """Raise UsageError that says which merge to name in place of a tag."""
+        """Raise UsageError that says which merge to name in place of a tag, but for the invented one."""
+        if tag == INVENTED_TAG and self.list_tags(repository):
+            return self._commits[-1]
         first = self._pulls[self.numbers[-1]]
         raise UsageError(
-            f"The sample has no tags, so I can't look up {quote_input(tag)}: write /prdigest upgrade "
-            f"{first.commit[:10]} to begin with the first merge of its day."
+            f"The sample doesn't have vLLM's tags, so I can't look up {quote_input(tag)}: write /prdigest "
+            f"upgrade {first.commit[:10]} to begin with the first merge of its day."
         )
 
     def _find_pull_request(self, number: int) -> PullRequest:

@@ -14,10 +14,11 @@ from bot.demo.sample.sources import SampleSources
 from bot.demo.stand_in import load_contracts
 from bot.features.merges.requests import DigestView
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
+from bot.features.releases import SEEN_TAGS, SeenTags
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import put_subscription
 from bot.features.touches.contracts import keep_contract
-from bot.platform.store.due_queue import NextDigest
+from bot.platform.store.due_queue import NextDigest, OutcomeCheck
 from impact.profile.models import Profile, parse_profile
 
 PROFILE_NAME = "satellite"
@@ -58,3 +59,5 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
     subscription = Subscription(channel, sample.repository, timing, view, by=person, is_open=True)
     put_subscription(app, subscription)
     app.due_queue.put(NextDigest(subscription.id), due)
+    app.tables.put(SEEN_TAGS, SeenTags(due, {}), str(sample.repository).lower())
+    app.due_queue.add(OutcomeCheck(sample.repository), sample.tagged_at)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from bot.errors import SourceUnavailable
 from bot.platform.cleaning import clean_hash, clean_line, clean_title
@@ -79,9 +80,27 @@ class CommitCopy:
     tags: tuple[Tag, ...]
 
 
-@dataclass(frozen=True)
-class TagHistory:
+class TagHistory(Protocol):
     """The commits of repositories and their tags. Each method raises SourceUnavailable or MirrorUnavailable."""
+
+    def update(self, repository: Repository) -> None: ...
+
+    def list_tags(self, repository: Repository, commit: str = "") -> tuple[Tag, ...]:
+        """Return the tags that hold a commit, or all, oldest first."""
+
+    def list_way(self, repository: Repository, start: str, end: str) -> CommitWay:
+        """Return the commits that one commit holds and another one does not, without those of merged branches."""
+
+    def is_part(self, repository: Repository, commit: str, of: str) -> bool:
+        """Return whether a commit is in the history of another one."""
+
+    def find_copies(self, repository: Repository, commit: str, number: int, title: str) -> tuple[CommitCopy, ...]:
+        """Return the copies of a merge in tags, by the commit, the number or the title that they name."""
+
+
+@dataclass(frozen=True)
+class GitTagHistory:
+    """``TagHistory`` of a mirror of all commits, without files."""
 
     mirror: GitMirror
     reader: MirrorReader
@@ -90,7 +109,6 @@ class TagHistory:
         self.mirror.update(repository)
 
     def list_tags(self, repository: Repository, commit: str = "") -> tuple[Tag, ...]:
-        """Return the tags that hold a commit, or all, oldest first."""
         holds = (f"--contains={build_revision(commit)}",) if commit else ()
         shown = "--format=%(creatordate:unix)%00%(objectname)%00%(*objectname)%00%(refname:lstrip=2)"
         arguments = ("for-each-ref", *holds, "--sort=creatordate", shown, "refs/tags")
@@ -106,7 +124,6 @@ class TagHistory:
         )
 
     def list_way(self, repository: Repository, start: str, end: str) -> CommitWay:
-        """Return the commits that one commit holds and another one does not, without those of merged branches."""
         own = (f"^{build_revision(start)}", build_revision(end))
         every = self._list_numbers(repository, *own)
         copies = self._list_numbers(repository, *own, f"^{BRANCH}")
@@ -127,7 +144,6 @@ class TagHistory:
         return {sha: [int(each) for each in _DIGITS.findall(end[0])] if end else [] for sha, end in ends}
 
     def is_part(self, repository: Repository, commit: str, of: str) -> bool:
-        """Return whether a commit is in the history of another one."""
         arguments = ("merge-base", "--is-ancestor", build_revision(commit), build_revision(of))
         with self.reader.open_command(repository, *arguments) as process:
             try:
@@ -139,7 +155,6 @@ class TagHistory:
         return True
 
     def find_copies(self, repository: Repository, commit: str, number: int, title: str) -> tuple[CommitCopy, ...]:
-        """Return the copies of a merge in tags, by the commit, the number or the title that they name."""
         plain = _NUMBER.sub("", title).strip()
         # a title of two words may be another change's
         patterns = [f"(#{number})", commit[:7], *([plain] if plain.count(" ") > 2 else [])]

@@ -12,7 +12,7 @@ from redis import Redis
 from bot.app import App, open_app
 from bot.connections.sources import Sources
 from bot.dates import LocalDay, Span, parse_zone
-from bot.demo.sample.sources import SampleSources
+from bot.demo.sample.sources import INVENTED_TAG, SampleSources
 from bot.demo.sample.team import PROFILE_NAME, load_profile, plant_team
 from bot.errors import (
     DayUnavailable,
@@ -29,10 +29,12 @@ from bot.features.digest.service import DigestUse, build_digest, build_overview,
 from bot.features.merges.requests import DigestRequest, RisksRequest
 from bot.features.merges.review import FindingStatus, ReviewVerdict
 from bot.features.profiles.scanning import find_pin
+from bot.features.releases import build_release
 from bot.features.summaries.reading import build_summary_prompt
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.features.summaries.view import format_summary, render_details
 from bot.features.touches.tasks import prepare_task, render_agent_task
+from bot.features.watches.whereabouts import fetch_whereabouts
 from bot.platform.models.packing import pack_diff
 from bot.platform.pulls.models import Reference
 from bot.platform.slack import terminal
@@ -72,7 +74,7 @@ def app(store: Redis, store_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterat
         "PRDIGEST_TIMEZONE": "America/Los_Angeles",
     }.items():
         monkeypatch.setenv(name, value)
-    with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources()) as opened:
+    with open_app(load_settings(), lambda: MORNING, Sleeps(), SampleSources(now=lambda: MORNING)) as opened:
         yield opened
 
 
@@ -296,6 +298,19 @@ def test_an_upgrade_from_a_tag_says_where_to_begin_in_its_place(app: App) -> Non
     # the team's own pin is that commit
     for first in (start, ""):
         assert find_pin(app, VLLM, first, profile)[1].number == SampleSources().numbers[-1]
+
+
+def test_the_invented_release_is_the_first_to_hold_the_day(app: App) -> None:
+    sample = SampleSources()
+    plant_team(sample, MORNING, "U0000000001", "C0000000001", app)
+    build_real(app)
+    report = build_release(app, app.profiles.find_entry(PROFILE_NAME), reader="U0000000001")
+    assert (report.tag.name, report.pending.merges) == (INVENTED_TAG, 17)
+    assert {hit.number for hit in report.touches.touching.ignore_coverage()} == {34214, 35441}
+    places = fetch_whereabouts(app, Reference(VLLM, 35557))
+    assert [tag.name for tag in places.tags.ignore_coverage()] == [INVENTED_TAG]
+    assert [pin.holds for pin in places.pins] == [False]
+    assert find_pin(app, VLLM, INVENTED_TAG, load_profile())[1].number == sample.numbers[0]
 
 
 def test_a_task_for_an_agent_points_to_the_diff_where_it_has_no_lines(app: App) -> None:

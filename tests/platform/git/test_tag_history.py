@@ -9,7 +9,7 @@ from bot.errors import SourceUnavailable
 from bot.platform.git.folder import CONFIG
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import MirrorReader
-from bot.platform.git.tag_history import CommitCopy, CommitWay, Tag, TagHistory
+from bot.platform.git.tag_history import CommitCopy, CommitWay, GitTagHistory, Tag
 from impact.testing.clones import Builder, git, needs_git
 from tests.helpers.git_server import TOKEN
 from tests.platform.git.conftest import ENGINE, MirrorSetup
@@ -40,10 +40,10 @@ class Released:
         self.tag("v1.1.0", "later", annotated=True)
         self.history = self.open()
 
-    def open(self) -> TagHistory:
+    def open(self) -> GitTagHistory:
         setup = self.setup
         mirror = GitMirror(setup.root, setup.server.url, lambda: TOKEN, lambda: datetime.now(UTC), has_files=False)
-        return TagHistory(mirror, MirrorReader(setup.root, has_files=False))
+        return GitTagHistory(mirror, MirrorReader(setup.root, has_files=False))
 
     def tag(self, name: str, on: str, *, annotated: bool = False) -> None:
         message = ("-a", "-m", "out") if annotated else ()
