@@ -31,7 +31,6 @@ from bot.platform.packages.index import PackageIndex
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import (
     CRITICAL,
-    CustomPaths,
     PathClass,
     PathClasses,
     PathSettings,
@@ -136,7 +135,7 @@ def read_path_settings(file: Path) -> PathSettings:
         lists = parsed.lists
         own = tuple((kind, tuple(lists[kind])) for kind in PathClass if lists[kind])
         without = tuple(sorted(set(parsed.without_defaults)))
-        classes[key] = PathClasses(custom=CustomPaths(own, tuple(lists[CRITICAL]), without))
+        classes[key] = PathClasses(own, tuple(lists[CRITICAL]), without)
     others = classes.pop(_ALL_REPOSITORIES, PathClasses())
     return PathSettings(classes, others, source=str(file))
 

@@ -191,7 +191,7 @@ def list_default_paths() -> Iterator[Finding]:
 def check_paths(settings: PathSettings, repositories: Sequence[Repository]) -> Iterator[Finding]:
     """Report the patterns of each repository, and tables for no repository: its name may be misspelt."""
     for repository in repositories:
-        own = settings.get_path_classes(repository).custom
+        own = settings.get_path_classes(repository)
         without = f"without the defaults of {', '.join(own.without_defaults)}" if own.without_defaults else ""
         if own.pattern_names:
             patterns = f"own patterns for {', '.join(own.pattern_names)}"

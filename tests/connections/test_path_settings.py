@@ -5,7 +5,7 @@ import pytest
 
 from bot.connections.sources import read_path_settings
 from bot.errors import ConfigurationError
-from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClass, PathClasses, PathSettings
 from impact.repository import Repository
 from tests.helpers.checks import is_one_sentence
 from tests.helpers.processes.command import ROOT
@@ -44,9 +44,7 @@ def test_a_repository_has_what_its_table_names_and_the_others_have_the_defaults(
         """,
     )
     patterns = ((PathClass.DOCS, ("design/",)), (PathClass.PRODUCT, ("examples/serving/", "/bin/*")))
-    assert settings.get_path_classes(ENGINE) == PathClasses(
-        custom=CustomPaths(patterns, ("billing/",), ("ci", "critical"))
-    )
+    assert settings.get_path_classes(ENGINE) == PathClasses(patterns, ("billing/",), ("ci", "critical"))
     assert settings.get_path_classes(OTHER) == DEFAULT_PATH_CLASSES
     assert settings.source == str(file)
 
@@ -72,14 +70,14 @@ def test_the_examples_can_be_used(file: Path, text: str) -> None:
 
 @pytest.mark.parametrize("name", ["Octo/Engine", "https://github.com/octo/engine", "octo/engine.git"])
 def test_names_are_those_of_github_in_any_case(file: Path, name: str) -> None:
-    assert read(file, f'["{name}"]\ndocs = ["design/"]').get_path_classes(ENGINE).custom.pattern_names == ("docs",)
+    assert read(file, f'["{name}"]\ndocs = ["design/"]').get_path_classes(ENGINE).pattern_names == ("docs",)
 
 
 def test_the_table_for_all_is_for_those_without_one_of_their_own(file: Path) -> None:
     settings = read(file, '["*"]\ndocs = ["design/"]\n["octo/engine"]\nci = ["bots/"]')
     assert (
-        settings.get_path_classes(ENGINE).custom.pattern_names,
-        settings.get_path_classes(OTHER).custom.pattern_names,
+        settings.get_path_classes(ENGINE).pattern_names,
+        settings.get_path_classes(OTHER).pattern_names,
     ) == (("ci",), ("docs",))
 
 
@@ -103,7 +101,7 @@ GOOD = [
 
 @pytest.mark.parametrize("pattern", GOOD)
 def test_any_pattern_that_can_match_is_taken(file: Path, pattern: str) -> None:
-    assert read(file, f'["*"]\ndocs = ["{pattern}"]').get_path_classes(ENGINE).custom.pattern_names == ("docs",)
+    assert read(file, f'["*"]\ndocs = ["{pattern}"]').get_path_classes(ENGINE).pattern_names == ("docs",)
 
 
 def test_escaped_brackets_are_letters_of_a_name(file: Path) -> None:
@@ -211,9 +209,7 @@ def test_every_mistake_is_one_sentence_on_what_to_write(file: Path, content: str
 
 
 def test_as_many_patterns_as_are_allowed_are_taken(file: Path) -> None:
-    assert read(file, '["*"]\ndocs = [' + '"a/",' * 500 + "]").get_path_classes(ENGINE).custom.pattern_names == (
-        "docs",
-    )
+    assert read(file, '["*"]\ndocs = [' + '"a/",' * 500 + "]").get_path_classes(ENGINE).pattern_names == ("docs",)
 
 
 @pytest.mark.parametrize("name", ["nowhere.toml", ".", "a\0b"])

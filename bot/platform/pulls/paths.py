@@ -81,9 +81,10 @@ CRITICAL = "critical"
 
 
 @dataclass(frozen=True)
-class CustomPaths:
-    """The patterns that a repository defines in addition to the defaults, in the syntax of .gitignore.
+class PathClasses:
+    """The assignment of paths to classes, by patterns in the syntax of .gitignore.
 
+    ``patterns`` of a repository are tried before the defaults, and its ``critical`` ones are added to theirs.
     ``without_defaults`` lists what has no defaults: classes, or ``critical``; for ``product``, the default
     extensions of source code are dropped.
     """
@@ -96,18 +97,6 @@ class CustomPaths:
     def pattern_names(self) -> tuple[str, ...]:
         return (*(str(kind) for kind, _ in self.patterns), *([CRITICAL] if self.critical else []))
 
-
-@dataclass(frozen=True)
-class PathClasses:
-    """The assignment of paths to classes. ``patterns`` and ``critical`` are blank-separated .gitignore patterns.
-
-    ``custom`` patterns are tried before ``patterns``; custom critical paths are added to ``critical``.
-    """
-
-    patterns: tuple[tuple[PathClass, str], ...] = tuple(_PATTERNS.items())
-    critical: str = _CRITICAL_PATTERNS
-    custom: CustomPaths = CustomPaths()
-
     def classify_path(self, path: str) -> PathClass:
         """Return the class of a path; source code that matches no pattern is product."""
         return self._lookup(path)[0]
@@ -119,7 +108,8 @@ class PathClasses:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of everything that determines the class of a path; it changes with the patterns."""
-        content = repr((astuple(self), sorted(_SOURCE_EXTENSIONS)))
+        defaults = (tuple(_PATTERNS.items()), _CRITICAL_PATTERNS)
+        content = repr(((*defaults, astuple(self)), sorted(_SOURCE_EXTENSIONS)))
         return hashlib.sha256(content.encode()).hexdigest()[:12]
 
     @cached_property
@@ -132,21 +122,19 @@ class PathClasses:
         kind = next((kind for kind, globs in self._globs if globs.has_match(path)), None)
         if kind is None:
             extension = PurePosixPath(path).suffix.lstrip(".").lower()
-            is_source = extension in _SOURCE_EXTENSIONS and PathClass.PRODUCT not in self.custom.without_defaults
+            is_source = extension in _SOURCE_EXTENSIONS and PathClass.PRODUCT not in self.without_defaults
             kind = PathClass.PRODUCT if is_source else PathClass.OTHER
         return kind, kind is PathClass.PRODUCT and self._critical_globs.has_match(path)
 
     @cached_property
     def _globs(self) -> tuple[tuple[PathClass, PathGlobs], ...]:
-        defaults = (
-            (kind, tuple(text.split())) for kind, text in self.patterns if kind not in self.custom.without_defaults
-        )
-        return tuple((kind, PathGlobs(lines)) for kind, lines in (*self.custom.patterns, *defaults))
+        defaults = ((kind, text.split()) for kind, text in _PATTERNS.items() if kind not in self.without_defaults)
+        return tuple((kind, PathGlobs(lines)) for kind, lines in (*self.patterns, *defaults))
 
     @cached_property
     def _critical_globs(self) -> PathGlobs:
-        defaults = [] if CRITICAL in self.custom.without_defaults else self.critical.split()
-        return PathGlobs([*defaults, *self.custom.critical])
+        defaults = [] if CRITICAL in self.without_defaults else _CRITICAL_PATTERNS.split()
+        return PathGlobs([*defaults, *self.critical])
 
 
 DEFAULT_PATH_CLASSES = PathClasses()

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from bot.features.digest.actions import ActionRank, changes_product, is_for_tests_only, rank_action
 from bot.features.merges.view import Entry, LeadRule
-from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClass, PathClasses
 from tests.helpers.builders import changed_file, digest, entry, pull, summary
 from tests.helpers.tables import check_rows
 
@@ -121,6 +121,6 @@ def test_actions_come_by_rank_then_product_then_newest() -> None:
 
 
 def test_the_classes_are_those_of_the_repository() -> None:
-    classes = PathClasses(custom=CustomPaths(((PathClass.TESTS, ("/engine/",)),)))
+    classes = PathClasses(((PathClass.TESTS, ("/engine/",)),))
     day_digest = digest(asking(1, "Set the flag."), path_classes=classes)
     assert day_digest.actions == ()

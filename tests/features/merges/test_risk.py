@@ -161,7 +161,7 @@ def test_a_pull_request_without_files_is_not_listed() -> None:
 
 
 def test_the_classes_of_a_repository_are_used() -> None:
-    classes = PathClasses(((PathClass.DOCS, "csrc/"),))
+    classes = PathClasses(((PathClass.DOCS, ("csrc/",)),))
     assert not assess_pull_request(pull(files=RISKY), classes).is_listed
 
 

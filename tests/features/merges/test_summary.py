@@ -165,7 +165,7 @@ def test_the_three_largest_files_are_named_largest_first_then_by_path() -> None:
 
 
 def test_kinds_are_counted_with_the_classes_of_a_repository() -> None:
-    classes = PathClasses(((PathClass.DOCS, "book/"),))
+    classes = PathClasses(((PathClass.DOCS, ("book/",)),))
     pull_request = pull(files=[changed_file("book/a.py"), changed_file("book/b.py"), changed_file("c.py")])
     made = build_fallback_summary(pull_request, failed(), Coverage.FULL, classes)
     assert made.technical_impact.endswith("By kind of file: 2 docs, 1 product.")

@@ -17,7 +17,7 @@ from bot.platform import deadlines
 from bot.platform.costs import Budget, CallMeter, MeteredChat, RateLimiter
 from bot.platform.metrics import Instruments
 from bot.platform.models.claude import CLAUDE
-from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, CustomPaths, PathClass, PathClasses, PathSettings
+from bot.platform.pulls.paths import DEFAULT_PATH_CLASSES, PathClass, PathClasses, PathSettings
 from bot.platform.store.connection import connect_server
 from bot.platform.store.spending import SpendingStore
 from bot.usage import BudgetRefusal, CallPurpose
@@ -28,7 +28,7 @@ from tests.helpers.builders import DAY, REPOSITORY, changed_file, entry, failed,
 from tests.helpers.checks import closed_port
 from tests.helpers.doubles import KnownPulls, Sleeps
 
-CUSTOM = PathClasses(custom=CustomPaths(((PathClass.DOCS, ("*.txt",)),)))
+CUSTOM = PathClasses(((PathClass.DOCS, ("*.txt",)),))
 TODAY = f"{DAY.date}:reviews"
 
 

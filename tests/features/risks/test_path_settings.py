@@ -24,7 +24,7 @@ from bot.features.summaries.reading import read_pull_request
 from bot.features.summaries.service import build_entry, get_cached_entry, get_entry, refresh_summary
 from bot.platform.models import Model
 from bot.platform.pulls.models import PullRequest, Reference
-from bot.platform.pulls.paths import CustomPaths, PathClass, PathClasses, PathSettings
+from bot.platform.pulls.paths import PathClass, PathClasses, PathSettings
 from bot.platform.store.merge_records import HistoryStore
 from impact.repository import Repository
 from tests.emulators.claude.server import summary_answer
@@ -34,9 +34,7 @@ from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.doubles import KnownPulls, MemoryStore, ScriptedModel, Summaries
 
 # this repository ships what lies in examples/, and its engine/ is a sample
-SHIPPED = PathClasses(
-    custom=CustomPaths(((PathClass.DOCS, ("engine/",)), (PathClass.PRODUCT, ("examples/",))), ("examples/auth/",))
-)
+SHIPPED = PathClasses(((PathClass.DOCS, ("engine/",)), (PathClass.PRODUCT, ("examples/",))), ("examples/auth/",))
 SETTINGS = PathSettings({str(REPOSITORY): SHIPPED})
 ELSEWHERE = Repository("octo", "elsewhere")
 SPAN = Span(DAY.date, DAY.date, DAY.zone)

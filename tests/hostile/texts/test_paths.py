@@ -10,7 +10,7 @@ from bot.errors import UsageError
 from bot.features.questions.texts import select_files
 from bot.platform.cleaning import parse_file
 from bot.platform.pulls.models import PullRequest
-from bot.platform.pulls.paths import MAX_PATH_LENGTH, CustomPaths, Filters, PathClass, PathClasses, find_fault
+from bot.platform.pulls.paths import MAX_PATH_LENGTH, Filters, PathClass, PathClasses, find_fault
 from tests.helpers.builders import changed_file, pull
 from tests.hostile.tables.paths import SLOW_PATTERNS
 
@@ -44,7 +44,7 @@ def test_the_tool_of_the_model_compares_at_once(pattern: str, path: str, fits: b
 @pytest.mark.parametrize(("pattern", "path", "fits"), SLOW_PATTERNS.values(), ids=SLOW_PATTERNS)
 def test_the_classes_of_a_repository_compare_at_once(pattern: str, path: str, fits: bool) -> None:
     """Also where the pattern would be refused in the file of PRDIGEST_PATHS."""
-    own = PathClasses(custom=CustomPaths(((PathClass.CI, ("zz", "!b.py", pattern)),)), critical=pattern)
+    own = PathClasses(((PathClass.CI, ("zz", "!b.py", pattern)),), (pattern,))
     own.classify_path("warm.up")
     with at_once():
         assert (own.classify_path(path) is PathClass.CI) is (fits and not pattern.startswith("!"))
@@ -53,7 +53,7 @@ def test_the_classes_of_a_repository_compare_at_once(pattern: str, path: str, fi
 def test_of_patterns_that_are_taken_in_the_file_each_is_compared_at_once() -> None:
     pattern, path = "**/*a*a/**/b", "/".join(["a" * 40] * 98 + ["b" * 60])
     assert not find_fault(pattern)
-    own = PathClasses(custom=CustomPaths(((PathClass.CI, (pattern,)),)))
+    own = PathClasses(((PathClass.CI, (pattern,)),))
     own.classify_path("warm.up")
     with at_once():
         own.classify_path(path)

@@ -42,7 +42,7 @@ def test_larger_files_come_first_within_a_class_and_equal_ones_by_path() -> None
 
 
 def test_the_classes_of_a_repository_set_the_order() -> None:
-    classes = PathClasses(((PathClass.DOCS, "engine/"), (PathClass.PRODUCT, "docs/")))
+    classes = PathClasses(((PathClass.DOCS, ("engine/",)), (PathClass.PRODUCT, ("docs/",))))
     diff = pack_diff([changed_file("engine/core.py"), changed_file("docs/guide.md")], AMPLE, 2, classes)
     assert list(shown_in(diff.text)) == ["docs/guide.md", "engine/core.py"]
 

@@ -86,7 +86,7 @@ def test_the_order_of_files_does_not_matter_at_equal_weight(turn: int) -> None:
 
 
 def test_the_classes_of_a_repository_are_used() -> None:
-    classes = PathClasses(((PathClass.DOCS, "book/"),))
+    classes = PathClasses(((PathClass.DOCS, ("book/",)),))
     assert determine_area(pull(files=[changed_file("book/lora/a.py")]), classes) == "Documentation"
 
 

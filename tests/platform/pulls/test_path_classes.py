@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from bot.platform.pulls.paths import (
     DEFAULT_PATH_CLASSES,
-    CustomPaths,
     PathClass,
     PathClasses,
     PathSettings,
@@ -104,17 +103,9 @@ def test_only_product_code_is_critical(path: str) -> None:
     assert not DEFAULT_PATH_CLASSES.is_critical(path)
 
 
-def test_a_repository_may_have_its_own_classes_and_critical_paths() -> None:
-    own = PathClasses(((PathClass.DOCS, "book/"), (PathClass.TESTS, "book/ checks/")), critical="billing/")
-    kinds = [own.classify_path(path) for path in ("book/a.py", "checks/a.py", "tests/a.py", "book.bin")]
-    assert kinds == [PathClass.DOCS, PathClass.TESTS, PathClass.PRODUCT, PathClass.OTHER]
-    assert own.is_critical("app/billing/invoice.py")
-    assert not own.is_critical("csrc/a.cu")
-
-
 def test_two_sets_of_classes_do_not_share_answers() -> None:
-    assert PathClasses(((PathClass.DOCS, "a/"),)).classify_path("a/b.py") is PathClass.DOCS
-    assert PathClasses(((PathClass.TESTS, "a/"),)).classify_path("a/b.py") is PathClass.TESTS
+    assert PathClasses(((PathClass.DOCS, ("a/",)),)).classify_path("a/b.py") is PathClass.DOCS
+    assert PathClasses(((PathClass.TESTS, ("a/",)),)).classify_path("a/b.py") is PathClass.TESTS
 
 
 names = st.text(st.characters(exclude_characters="/\0\n"), min_size=1, max_size=12).filter(
@@ -136,7 +127,7 @@ def test_any_path_has_exactly_one_class(path: str) -> None:
 def own(*patterns: tuple[PathClass, str], critical: str = "", without: str = "") -> PathClasses:
     """The defaults and, before them, what is named here with blanks between."""
     named = tuple((kind, tuple(text.split())) for kind, text in patterns)
-    return PathClasses(custom=CustomPaths(named, tuple(critical.split()), tuple(without.split())))
+    return PathClasses(named, tuple(critical.split()), tuple(without.split()))
 
 
 OWN: dict[str, tuple[PathClasses, str, PathClass]] = {
@@ -155,7 +146,7 @@ OWN: dict[str, tuple[PathClasses, str, PathClass]] = {
     ),
     "from the defaults to other": (own((PathClass.OTHER, "plugins/")), "plugins/a.py", PathClass.OTHER),
     "blanks in names": (
-        PathClasses(custom=CustomPaths(((PathClass.DOCS, ("My Notes/",)),))),
+        PathClasses(((PathClass.DOCS, ("My Notes/",)),)),
         "My Notes/a.py",
         PathClass.DOCS,
     ),
@@ -196,7 +187,7 @@ def test_a_repository_may_name_further_critical_paths(classes: PathClasses, path
 
 @given(st.lists(names, min_size=1, max_size=5).map("/".join))
 def test_naming_nothing_changes_nothing(path: str) -> None:
-    classes = PathClasses(custom=CustomPaths())
+    classes = PathClasses()
     assert classes.classify_path(path) is DEFAULT_PATH_CLASSES.classify_path(path)
     assert classes.is_critical(path) is DEFAULT_PATH_CLASSES.is_critical(path)
 
@@ -216,8 +207,6 @@ def test_whoever_names_anything_has_a_fingerprint_of_their_own() -> None:
         own((PathClass.TESTS, "a/")),
         own(critical="a/"),
         own(without="docs"),
-        PathClasses(((PathClass.DOCS, "a/"),)),
-        PathClasses(critical="a/"),
     ]
     assert len({classes.fingerprint for classes in different}) == len(different)
     assert own().fingerprint == DEFAULT_PATH_CLASSES.fingerprint
