@@ -65,7 +65,7 @@ from bot.platform.store.connection import SHORT_TIMEOUTS, Keyspace, RedisCache, 
 from bot.platform.store.due_queue import DueQueue
 from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.records import RecordStore
-from bot.platform.store.server import StoreOwnership, WorkspaceOwner, require_schema
+from bot.platform.store.server import claim_store, require_schema
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
 from bot.settings import Settings, require_secret
@@ -198,12 +198,10 @@ class App:
     def merge_history(self) -> HistoryStore:
         return HistoryStore(self.store, self.keyspace)
 
-    @cached_property
-    def ownership(self) -> StoreOwnership:
-        """What claims the store, before anything in it is read or changed."""
+    def claim_store(self) -> None:
+        """Claim the store for the workspace of the token, before anything in it is read or changed."""
         require_durable(self.expiring_store)
-        owner = WorkspaceOwner(self.expiring_store, self.keyspace)
-        return StoreOwnership(owner, self.messenger.fetch_team, self.settings.prdigest_store_prefix)
+        claim_store(self.expiring_store, self.keyspace, self.messenger.fetch_team())
 
     def is_store_writable(self) -> bool:
         """Return whether the store accepts writes: a process whose store is read-only can't accept a command."""

@@ -80,11 +80,10 @@ def _claim_store(app: App, stop_event: threading.Event, address: ListenAddress |
     Meanwhile ``address`` answers health checks with "not ready". Raises ConfigurationError for another
     workspace's store, and ProcessShutdown.
     """
-    ownership = app.ownership
     with ExitStack() as parts:
         while True:
             try:
-                ownership.claim_store()
+                app.claim_store()
                 follow_renames(app)
             except SlackUnavailable as error:
                 log.warning("waiting for Slack, which has to say whose bot this is: %s", error)

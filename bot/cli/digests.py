@@ -131,7 +131,7 @@ def digest_command(
             return
         if target is None:
             raise UsageError("No channel: pass --channel C… or set PRDIGEST_CHANNEL.")
-        app.ownership.claim_store()
+        app.claim_store()
         from bot.features.subscriptions.schedule import post_digest  # noqa: PLC0415
 
         selection = selection._replace(repository=find_kept_repository(app, repo))

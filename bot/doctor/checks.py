@@ -19,7 +19,7 @@ from bot.dates import parse_exact_span
 from bot.errors import PrdigestError, StoreUnavailable
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, RUN_LOG
-from bot.jobs.queues import LostJobs
+from bot.jobs.queues import list_lost_jobs
 from bot.mcp import EXTRA_HINT as MCP_HINT
 from bot.platform.finding import CheckStatus, Finding
 from bot.platform.models import ModelProvider
@@ -31,11 +31,11 @@ from bot.platform.store.due_queue import NextDigest
 from bot.platform.store.keys import LAST_TICK, DigestKeyParts, parse_digest_key
 from bot.platform.store.server import (
     MEMORY,
-    WorkspaceOwner,
     check_memory,
     count_waiting_jobs,
     describe_conflict,
     read_heartbeats,
+    read_owner,
     read_status,
     read_version,
     redact_address,
@@ -296,7 +296,7 @@ def _try_action(name: str, act: Callable[[], None], result: str) -> Finding:
 def check_owner(app: App, slack: BotAccess) -> Finding:
     """Check that the store belongs to this workspace: the bot refuses to start with the store of another one."""
     try:
-        owner, workspace = WorkspaceOwner(app.store, app.keyspace).read_workspace(), slack.read_workspace()
+        owner, workspace = read_owner(app.store, app.keyspace), slack.read_workspace()
     except PrdigestError as error:
         return Finding.build_error(OWNER, error)
     if owner is None:
@@ -392,7 +392,7 @@ def check_processes(app: App, subscriptions: Sequence[Subscription]) -> Iterator
             advice = "Start `prdigest worker` or `prdigest run`."
             yield Finding.build_failure(WORKER, f"not running ({seen})", advice)
     yield _check_jobs(count_waiting_jobs(app.store, app.keyspace), is_alive=is_alive)
-    lost = LostJobs(app.store, app.keyspace).list_recent(now)
+    lost = list_lost_jobs(app.tables, now)
     for job in lost[:_MAX_SHOWN]:
         # a note, since nothing has to be done
         asker = f", asked by {job.user} in {job.channel or 'App Home'}" if job.user else ""

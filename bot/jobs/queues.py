@@ -8,17 +8,16 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from threading import get_ident
-from typing import Any, cast
+from typing import Any
 
 from dramatiq import Actor, Broker, BrokerError, Message, MessageProxy, Worker
 from dramatiq.common import current_millis
 from dramatiq.middleware import Middleware
 from opentelemetry import trace
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
-from pydantic import TypeAdapter
 from redis import Redis
 
 from bot.app import App
@@ -53,9 +52,8 @@ from bot.platform.slack.notices import (
 )
 from bot.platform.slack.replies import ModalPresenter, find_permalink
 from bot.platform.slack.requests import Audience, SlackRequest
-from bot.platform.store.codecs import load_or_none
-from bot.platform.store.connection import UNPREFIXED, Keyspace, translate_redis_errors
-from bot.platform.store.keys import DEAD_JOBS
+from bot.platform.store.connection import Keyspace, translate_redis_errors
+from bot.platform.store.tables import Log, Store
 from bot.usage import BudgetRefusal
 
 log = logging.getLogger(__name__)
@@ -324,8 +322,7 @@ def explain_asking(app: App, asker: SlackRequest) -> None:
 # --- lost jobs
 
 # as long as Dramatiq keeps their messages; for who reads what the doctor lists
-_MAX_JOBS = 50
-_JOB_ADAPTER = TypeAdapter(LostJob)
+LOST_JOBS = Log("lost", LostJob, "jobs that were set aside", length=50, days=7)
 
 # clauses about a job, for operators, and what its asker reads
 _REASONS = {
@@ -350,7 +347,7 @@ def announce_loss(app: App, lost: LostJob, asker: SlackRequest | None = None, pl
         lost = replace(lost, user=asker.user, channel=asker.channel, reference=asker.reference)
     log.error("%s is given up: %s", lost.title, reason)
     if lost.loss is LossReason.ENDLESS:
-        LostJobs(app.store, app.keyspace).add(lost)
+        app.tables.append(LOST_JOBS, lost)
     report_incident(
         app, Incident(f"job:{lost.id}", IncidentKind.LOST, lost.title, reason, lost.at, None, lost.channel)
     )
@@ -370,23 +367,7 @@ def enqueue_loss_report(jobs: JobQueue, message: MessageProxy, loss: LossReason)
     announce_loss.send_to(jobs, lost, read_asker(message.args), place or "")
 
 
-class LostJobs:
-    """Jobs that were given up: the last 50, for a week, as a sorted set by time."""
-
-    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-        self._client = client
-        self._key = keys.add_prefix(DEAD_JOBS.build_key())
-
-    def add(self, job: LostJob) -> None:
-        """Keep a job. Adding the same job again changes nothing."""
-        with translate_redis_errors(), self._client.pipeline() as pipeline:
-            pipeline.zadd(self._key, {_JOB_ADAPTER.dump_json(job).decode(): job.at.timestamp()})
-            pipeline.zremrangebyrank(self._key, 0, -_MAX_JOBS - 1)
-            pipeline.expire(self._key, DEAD_JOBS.lifetime)
-            pipeline.execute()
-
-    def list_recent(self, now: datetime) -> Sequence[LostJob]:
-        with translate_redis_errors():
-            lines = cast("list[bytes]", self._client.zrange(self._key, 0, -1, desc=True))
-        jobs = (load_or_none(_JOB_ADAPTER, line.decode(errors="replace")) for line in lines)
-        return tuple(job for job in jobs if job and job.at > now - DEAD_JOBS.lifetime)
+def list_lost_jobs(tables: Store, now: datetime) -> Sequence[LostJob]:
+    """List the jobs that were given up in the last week, the latest first. One that was told twice is one."""
+    kept, since = dict.fromkeys(tables.list_recent(LOST_JOBS, LOST_JOBS.length)), now - timedelta(days=7)
+    return sorted((job for job in kept if job.at > since), key=lambda job: job.at, reverse=True)

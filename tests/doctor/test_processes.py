@@ -12,10 +12,11 @@ from bot.doctor.checks import check_clock_skew, check_processes
 from bot.features.questions.service import answer_questions
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, Timing
 from bot.features.subscriptions.schedule import repair_digest
-from bot.jobs.queues import DramatiqJobQueue, LostJobs, send_private_notice
+from bot.jobs.queues import LOST_JOBS, DramatiqJobQueue, send_private_notice
 from bot.platform.dramatiq.broker import LossReason, LostJob
 from bot.platform.store.connection import UNPREFIXED, RedisCache
 from bot.platform.store.keys import LAST_TICK
+from bot.platform.store.tables import Store
 from bot.text import format_duration
 from impact.repository import Repository
 from tests.doctor.findings import NOW, format_findings, now
@@ -32,8 +33,8 @@ def test_jobs_that_were_set_aside_are_listed_for_a_week(store: Redis) -> None:
         job = LostJob(
             f"id {number}", "summary", LossReason.ENDLESS, NOW - number * 29 * 3_600 * SECOND, "U1", "C1", "abc"
         )
-        LostJobs(store).add(job)
-    LostJobs(store).add(LostJob("one more", "watch", LossReason.ENDLESS, NOW))
+        Store(store).append(LOST_JOBS, job)
+    Store(store).append(LOST_JOBS, LostJob("one more", "watch", LossReason.ENDLESS, NOW))
     lines = format_findings(check_processes(make_app(store, now=now), ()))
     job_lines = [line for line in lines if "Failed job" in line]
     assert len(job_lines) == 6

@@ -21,7 +21,7 @@ from bot.features.questions.rules import Question
 from bot.features.questions.service import QUESTIONS
 from bot.features.subscriptions.incidents import IncidentKind
 from bot.features.summaries.service import answer_summaries, show_details
-from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits, LostJobs, send_private_notice
+from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits, list_lost_jobs, send_private_notice
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.dramatiq.broker import (
@@ -38,6 +38,7 @@ from bot.platform.slack.answers import ResponseTimes
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.connection import UNPREFIXED, connect_server
 from bot.platform.store.keys import LEASE
+from bot.platform.store.tables import Store
 from bot.settings import load_settings
 from impact.repository import Repository
 from tests.helpers.checks import eventually, waiting_jobs
@@ -169,8 +170,10 @@ def test_the_list_of_jobs_is_whole(idle_team: Team) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_job_that_began_three_times_and_never_ended_is_set_aside_and_told(idle_team: Team, name: str) -> None:
     idle_team.put_job(name, make_payload(idle_team, name), died=MAX_ATTEMPTS)
-    eventually(lambda: bool(LostJobs(idle_team.store).list_recent(datetime.now(UTC)) and idle_team.troubles), SOON)
-    [aside] = LostJobs(idle_team.store).list_recent(datetime.now(UTC))
+    eventually(
+        lambda: bool(list_lost_jobs(Store(idle_team.store), datetime.now(UTC)) and idle_team.troubles), SOON
+    )
+    [aside] = list_lost_jobs(Store(idle_team.store), datetime.now(UTC))
     assert (aside.name, aside.user) == (name, "" if name in OPERATORS_ONLY else "U0ASKER")
     assert ["That request crashed three times" in whisper for whisper in idle_team.whispers] == [True] * (
         name not in OPERATORS_ONLY
@@ -187,7 +190,7 @@ def test_the_last_try_of_a_job_tells(idle_team: Team, name: str) -> None:
         name not in OPERATORS_ONLY
     )
     assert len(idle_team.troubles) == 1
-    assert not LostJobs(idle_team.store).list_recent(datetime.now(UTC))
+    assert not list_lost_jobs(Store(idle_team.store), datetime.now(UTC))
 
 
 @pytest.mark.parametrize("more", [(), ("what nobody reads",)], ids=["unreadable", "too many"])

@@ -144,7 +144,7 @@ def test_a_process_reads_the_settings_that_say_so(process: Process, settings: Se
     }
     with open_app(settings, now, time.sleep) as base:
         READ.clear()
-        base.ownership.claim_store()
+        base.claim_store()
         with monitor_process(base, process), start(base):
             generate_latest(base.instruments.registry)
             use(base)

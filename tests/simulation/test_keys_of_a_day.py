@@ -29,7 +29,7 @@ from bot.features.subscriptions.announcements import POSTED_RELEASES, PostedRele
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import checking, contracts, decisions
 from bot.features.touches.lines import TouchDecision, TouchVerdict
-from bot.jobs.queues import LostJobs
+from bot.jobs.queues import LOST_JOBS
 from bot.platform.costs import CallKind, CallOrigin, count_call
 from bot.platform.dramatiq.broker import LossReason, LostJob
 from bot.platform.github.caches import BackgroundCache, ReleaseCache, SourceFileCache
@@ -133,7 +133,7 @@ def open_channels(slack: SlackEmulator, _: Redis) -> None:
 
 def live_a_day(team: SampleTeam) -> None:
     you, ada = team.person(YOU), team.person(ADA)
-    team.base.ownership.claim_store()
+    team.base.claim_store()
     team.tick()
     lead = team.find("C0DIGEST", "vLLM · Saturday 28 February 2026")
     for text in ("35617", "35621 private"):
@@ -176,7 +176,7 @@ def pay_and_lose(store: Redis) -> None:
     paid = count_call(CallKind.SUMMARY, CallOrigin.PERSON, Usage(input=10), 0.1)
     spending.settle_hold(BudgetHold("first", 0.1, (account, "2026-03")), 0.1, MORNING.date(), paid)
     assert spending.reserve_budget(BudgetHold("second", 0.1, (account,)), [(account, 1.0)]) is None
-    LostJobs(store).add(LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
+    Store(store).append(LOST_JOBS, LostJob("7f", "summary", LossReason.ENDLESS, datetime.now(UTC)))
     write_sample(store)
     SourceFileCache(FileTree(), Store(store)).read_files(REPOSITORY, "c0ffee", ["a.py"])
     cost = ReviewCost(model="none", prices=NO_PRICES)

@@ -117,8 +117,6 @@ REQUEST_RATE = ExpiringFamily("rate:{name}", "string", "requests in a second", l
 # after this time, the lease of a dead process is free again; a living one renews it three times in between
 LEASE = ExpiringFamily("lease:{name}", "string", "who holds it", lifetime=timedelta(seconds=6))
 JOB_ATTEMPTS = ExpiringFamily("attempts:{job}", "string", "how often a job began", lifetime=_DAY)
-# as long as Dramatiq keeps the messages of these jobs
-DEAD_JOBS = ExpiringFamily("aside", "zset", "jobs that were set aside, by time", lifetime=7 * _DAY)
 STORE_READINESS = ExpiringFamily("ready", "string", "that the store takes what is written", lifetime=_MINUTE)
 WRITE_PROBE = ExpiringFamily("doctor:written", "string", "the same, of the doctor", lifetime=_MINUTE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import cast
@@ -160,22 +160,24 @@ def read_version(client: Redis, keys: Keyspace = UNPREFIXED) -> int | None:
     return int(version)
 
 
-class WorkspaceOwner:
-    """The workspace that owns a store. Both methods may raise StoreUnavailable."""
+def read_owner(client: Redis, keys: Keyspace = UNPREFIXED) -> str | None:
+    """Return the workspace that owns a store, None if none does. Raises StoreUnavailable."""
+    with translate_redis_errors():
+        owner = cast("bytes | None", client.get(keys.add_prefix(STORE_OWNER.build_key())))
+    return None if owner is None else owner.decode(errors="replace")
 
-    def __init__(self, client: Redis, keys: Keyspace = UNPREFIXED) -> None:
-        self._client = client
-        self._key = keys.add_prefix(STORE_OWNER.build_key())
 
-    def read_workspace(self) -> str | None:
-        with translate_redis_errors():
-            owner = cast("bytes | None", self._client.get(self._key))
-        return None if owner is None else owner.decode(errors="replace")
+def claim_store(client: Redis, keys: Keyspace, workspace: str) -> None:
+    """Claim a store for the workspace of the bot's token if it has no owner.
 
-    def claim_workspace(self, workspace: str) -> str:
-        with translate_redis_errors():
-            self._client.set(self._key, workspace, nx=True)
-        return self.read_workspace() or workspace
+    Before this returns, nothing in the store may be read or written. Raises ConfigurationError if it belongs to
+    another workspace, and StoreUnavailable.
+    """
+    with translate_redis_errors():
+        client.set(keys.add_prefix(STORE_OWNER.build_key()), workspace, nx=True)
+    owner = read_owner(client, keys) or workspace
+    if owner != workspace:
+        raise ConfigurationError(describe_conflict(owner, workspace, keys.prefix))
 
 
 def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
@@ -185,23 +187,3 @@ def describe_conflict(owner: str, workspace: str, prefix: str) -> str:
     return (
         f"{store} belongs to the workspace {owner}, but SLACK_BOT_TOKEN is for {workspace}: give this bot {own}."
     )
-
-
-@dataclass(frozen=True)
-class StoreOwnership:
-    """Claim of a store for the workspace of the bot's token, whose id ``workspace`` asks Slack for."""
-
-    workspace_owner: WorkspaceOwner
-    workspace: Callable[[], str]
-    prefix: str
-
-    def claim_store(self) -> None:
-        """Claim the store if it has no owner. Before this returns, nothing in the store may be read or written.
-
-        Raises ConfigurationError if it belongs to another workspace, SlackCallRefused and SlackUnavailable if
-        Slack does not name the token's, and StoreUnavailable.
-        """
-        workspace = self.workspace()
-        owner = self.workspace_owner.claim_workspace(workspace)
-        if owner != workspace:
-            raise ConfigurationError(describe_conflict(owner, workspace, self.prefix))

@@ -79,12 +79,14 @@ class Index:
 
 
 class Log(Table[T]):
-    """Values of one shape as a list, of which the last ``length`` are kept. It does not expire."""
+    """Values of one shape as a list, of which the last ``length`` are kept, for ``days`` after the last one."""
 
     kind: RedisType = "list"
 
-    def __init__(self, pattern: str, shape: type[T], content: str, *, length: int) -> None:
-        super().__init__(pattern, shape, content)
+    def __init__(
+        self, pattern: str, shape: type[T], content: str, *, length: int, days: float | None = None
+    ) -> None:
+        super().__init__(pattern, shape, content, days=days)
         self.length = length
 
 
@@ -259,6 +261,8 @@ class Store:
         with translate_redis_errors(), self._client.pipeline() as pipeline:
             pipeline.lpush(self._name(table, ()), cast("str", _dump(table, value)))
             pipeline.ltrim(self._name(table, ()), 0, table.length - 1)
+            if table.lifetime:
+                pipeline.expire(self._name(table, ()), table.lifetime)
             pipeline.execute()
 
     def list_recent(self, table: Log[T], count: int) -> Sequence[T]:

@@ -4,7 +4,8 @@ import signal
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.jobs.queues import LostJobs
+from bot.jobs.queues import list_lost_jobs
+from bot.platform.store.tables import Store
 from tests.crash.conftest import PATIENCE, Site, site_in
 from tests.crash.overlap import overlapping
 from tests.helpers.checks import eventually
@@ -41,6 +42,6 @@ def test_what_ends_three_processes_is_set_aside_and_the_fourth_does_the_rest(sit
     site.await_answers(poison, other)
     assert ["crashed three times" in answer for answer in site.answers(poison)] == [True]
     assert ["102" in answer for answer in site.answers(other)] == [True]
-    [aside] = LostJobs(site.store).list_recent(datetime.now(UTC))
+    [aside] = list_lost_jobs(Store(site.store), datetime.now(UTC))
     assert (aside.name, aside.user) == ("summary", "U0ASKER")
     assert last.poll() is None

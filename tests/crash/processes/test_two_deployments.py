@@ -11,8 +11,8 @@ from localslack.users.person import Person
 from redis import Redis
 
 from bot.platform.slack.blocks import FeedbackVerdict, write_verdict
-from bot.platform.store.connection import Keyspace
-from bot.platform.store.server import WorkspaceOwner
+from bot.platform.store.connection import UNPREFIXED, Keyspace
+from bot.platform.store.server import claim_store, read_owner
 from tests.crash.conftest import DAY, Site, Web, site_on
 from tests.crash.overlap import StoreSlot, overlapping
 from tests.helpers.checks import closed_port, eventually
@@ -57,7 +57,7 @@ def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
 ) -> None:
     store = sites[0].store
     ours, _ = sites
-    WorkspaceOwner(store).claim_workspace(THEIRS)
+    claim_store(store, UNPREFIXED, THEIRS)
     store.rpush("dramatiq:prdigest", "job")
     before = {key: store.dump(key) for key in keys_of(store)}
     settings = {**ours.world.settings, "PORT": str(closed_port())}
@@ -70,7 +70,7 @@ def test_a_start_on_another_workspaces_store_is_refused_and_changes_nothing(
 def test_a_digest_by_hand_is_refused_there_too(sites: tuple[Site, Site]) -> None:
     store = sites[0].store
     ours, _ = sites
-    WorkspaceOwner(store).claim_workspace(THEIRS)
+    claim_store(store, UNPREFIXED, THEIRS)
     command = ("digest", "--date", DAY, "--channel", CHANNEL)
     done = Caught(*command, settings=ours.world.settings, folder=ours.folder).await_end(60)
     assert (done.returncode, done.stderr) == (2, f"{TAKEN}\n")
@@ -81,7 +81,7 @@ def test_a_digest_by_hand_is_refused_there_too(sites: tuple[Site, Site]) -> None
 def test_the_sentence_names_the_prefix_that_is_shared(sites: tuple[Site, Site]) -> None:
     store = sites[0].store
     ours = set_prefix(sites[0], "team-a")
-    WorkspaceOwner(store, Keyspace("team-a")).claim_workspace(THEIRS)
+    claim_store(store, Keyspace("team-a"), THEIRS)
     done = Caught("worker", settings=ours.world.settings, folder=ours.folder).await_end(60)
     assert "The store with the prefix team-a belongs to the workspace T0OTHER" in done.stderr
     assert "give this bot another PRDIGEST_STORE_PREFIX." in done.stderr
@@ -92,7 +92,7 @@ def test_who_starts_first_owns_the_store(sites: tuple[Site, Site]) -> None:
     store = sites[0].store
     ours, theirs = sites
     web, worker = theirs.pair()
-    assert WorkspaceOwner(store).read_workspace() == THEIRS
+    assert read_owner(store) == THEIRS
     settings = {**ours.world.settings, "PORT": str(closed_port())}
     assert TAKEN in Caught("run", settings=settings, folder=ours.folder).await_end(60).stderr
     theirs.assert_works(web, worker)
@@ -114,7 +114,7 @@ def test_with_prefixes_each_answers_its_own(sites: tuple[Site, Site]) -> None:
     assert all(len(site.answers(delivery)) == 1 for site, delivery in asked)
     for site, web, worker in pairs:
         site.assert_works(web, worker)
-    owners = {name: WorkspaceOwner(store, Keyspace(name)).read_workspace() for name in ("", "team-b")}
+    owners = {name: read_owner(store, Keyspace(name)) for name in ("", "team-b")}
     assert owners == {"": OURS, "team-b": THEIRS}
 
 
@@ -204,7 +204,7 @@ def test_a_start_waits_for_slack_and_says_so(sites: tuple[Site, Site], name: str
         assert keys_of(store) == {"dramatiq:prdigest"}
         store.delete("dramatiq:prdigest")
     eventually(bot.is_ready)
-    assert WorkspaceOwner(store).read_workspace() == OURS
+    assert read_owner(store) == OURS
 
 
 @pytest.mark.parametrize("name", ["worker", "clock"])
@@ -212,7 +212,7 @@ def test_a_start_waits_for_slack_and_says_so(sites: tuple[Site, Site], name: str
 def test_others_wait_too_and_take_nothing(sites: tuple[Site, Site], name: str) -> None:
     store = sites[0].store
     ours, _ = sites
-    WorkspaceOwner(store).claim_workspace(THEIRS)
+    claim_store(store, UNPREFIXED, THEIRS)
     before = keys_of(store)
     with silent(ours):
         caught = Caught(name, settings=ours.world.settings, folder=ours.folder)

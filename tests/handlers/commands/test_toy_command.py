@@ -16,13 +16,14 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.demo.run import list_commands
-from bot.jobs.queues import DramatiqJobQueue, LostJobs
+from bot.jobs.queues import DramatiqJobQueue, list_lost_jobs
 from bot.platform import deadlines
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.dramatiq.broker import MAX_ATTEMPTS
 from bot.platform.jobs import JOBS, QueueName
 from bot.platform.slack.blocks import read_request
 from bot.platform.slack.requests import Audience
+from bot.platform.store.tables import Store
 from bot.processes import run_processes
 from bot.settings import load_settings
 from handlers import COMMANDS
@@ -119,9 +120,9 @@ def test_a_job_of_it_that_is_lost_is_told_and_named(play: Play) -> None:
     services = prepare_worker(play.base)
     with closing(DramatiqJobQueue(play.store, play.base.keyspace, services)) as jobs:
         jobs.make_workers(1)[0].broker.enqueue(message)
-        eventually(lambda: bool(LostJobs(play.store).list_recent(datetime.now(UTC))))
+        eventually(lambda: bool(list_lost_jobs(Store(play.store), datetime.now(UTC))))
     play.settle()
-    [lost] = LostJobs(play.store).list_recent(datetime.now(UTC))
+    [lost] = list_lost_jobs(Store(play.store), datetime.now(UTC))
     assert lost.title == f"the job toy [{asked.reference}]"
     assert "That request crashed three times" in play.world.slack.ephemerals[0]["text"]
 

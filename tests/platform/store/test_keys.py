@@ -21,6 +21,7 @@ from bot.features.subscriptions import announcements, incidents, service, tables
 from bot.features.summaries import service as summaries
 from bot.features.touches import checking, contracts, decisions
 from bot.features.watches.service import WATCHES
+from bot.jobs.queues import LOST_JOBS
 from bot.platform.github import caches
 from bot.platform.models import completion
 from bot.platform.slack.directory import WELCOMES
@@ -131,7 +132,7 @@ EXPIRING = {
     keys.REQUEST_RATE.build_key("T1:U1"): ("rate:T1:U1", "string", MINUTE),
     keys.LEASE.build_key("schema"): ("lease:schema", "string", 6),
     keys.JOB_ATTEMPTS.build_key("7f"): ("attempts:7f", "string", DAY),
-    keys.DEAD_JOBS.build_key(): ("aside", "zset", 7 * DAY),
+    LOST_JOBS.family.build_key(): ("lost", "list", 7 * DAY),
     keys.STORE_READINESS.build_key(): ("ready", "string", MINUTE),
     keys.WRITE_PROBE.build_key(): ("doctor:written", "string", MINUTE),
 }

@@ -16,7 +16,7 @@ from bot.platform.costs import RateLimiter
 from bot.platform.store.connection import UNPREFIXED, Keyspace, RedisCache
 from bot.platform.store.erasure import reset_store
 from bot.platform.store.leases import hold_lease
-from bot.platform.store.server import CURRENT_SCHEMA, StoreOwnership, WorkspaceOwner, read_version, require_schema
+from bot.platform.store.server import CURRENT_SCHEMA, claim_store, read_owner, read_version, require_schema
 from bot.settings import Settings
 from tests.helpers.checks import is_one_sentence
 
@@ -88,7 +88,10 @@ def test_a_cache_holds_the_lease_of_its_deployment(store: Redis) -> None:
 
 # --- what builds the users of the store hands them the keyspace
 
-NEEDS = (*("HistoryStore", "RateLimiter", "RecordStore", "WorkspaceOwner"), *("require_schema", "make_broker"))
+NEEDS = (
+    *("HistoryStore", "RateLimiter", "RecordStore"),
+    *("claim_store", "read_owner", "require_schema", "make_broker"),
+)
 WITHOUT_KEYS = ("RedisTimeouts",)
 
 
@@ -135,19 +138,19 @@ def test_what_could_be_read_as_a_key_or_a_pattern_is_none(value: str, monkeypatc
 
 
 def test_who_claims_first_owns_it(store: Redis) -> None:
-    owner = WorkspaceOwner(store, A)
-    assert owner.read_workspace() is None
-    assert [owner.claim_workspace(name) for name in ("T1", "T2", "T1")] == ["T1", "T1", "T1"]
-    assert store.ttl("team-a/owner") == -1
+    assert read_owner(store, A) is None
+    claim_store(store, A, "T1")
+    assert (read_owner(store, A), store.ttl("team-a/owner")) == ("T1", -1)
 
 
 @pytest.mark.parametrize("prefix", ["", "team-a"])
 def test_another_workspace_is_refused_in_one_sentence(store: Redis, prefix: str) -> None:
-    owner = WorkspaceOwner(store, Keyspace(prefix))
-    StoreOwnership(owner, lambda: "T1", prefix).claim_store()
-    StoreOwnership(owner, lambda: "T1", prefix).claim_store()
+    keys = Keyspace(prefix)
+    claim_store(store, keys, "T1")
+    claim_store(store, keys, "T1")
     with pytest.raises(ConfigurationError) as caught:
-        StoreOwnership(owner, lambda: "T2", prefix).claim_store()
+        claim_store(store, keys, "T2")
+    assert read_owner(store, keys) == "T1"
     message = str(caught.value)
     assert is_one_sentence(message)
     assert all(word in message for word in ("T1", "T2", "PRDIGEST_STORE_PREFIX", prefix))
