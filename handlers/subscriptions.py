@@ -142,9 +142,9 @@ _VERBS: Mapping[str, Verb] = {
         "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] "
         "[daily | weekdays | weekly monday] [me] "
         "[path:… author:… label:… not-author:…] [only:breaking | only:risky | only:substantial] "
-        "[profile:NAME] [previews]",
+        "[profile:NAME] [open | no-open] [previews]",
         ("subscribe at 09:00", "subscribe me weekly monday 08:30 tz mine path:vllm/v1"),
-        "A weekly digest is about the last seven days. "
+        "A weekly digest is about the last seven days. With `open`, its profile's open pull requests come, too. "
         "`tz mine` uses your own time zone, and `me` sends the digest to you only. `/prdigest schedule` "
         "opens a form.",
         brief="a digest every morning",

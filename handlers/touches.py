@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bot.app import App
+from bot.errors import UsageError
 from bot.features.digest.posts import record_hit_vote
 from bot.features.digest.since import answer_since
 from bot.features.releases import answer_release
 from bot.features.touches.lines import AGENT_TASK, HIT_VERDICTS, read_hit_task, read_hit_vote
+from bot.features.touches.open_pulls import IDLE_DAYS, show_open_pulls
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
@@ -35,18 +37,21 @@ from bot.features.touches.service import (
     answer_upgrade,
 )
 from bot.features.touches.tasks import show_agent_task
+from bot.platform.commands import QueryOptions
 from bot.platform.slack.requests import Audience, SlackRequest
 from handlers.declaration import (
     Payload,
     RequestEnqueuer,
     RequestWord,
     SubCommand,
+    Verb,
     make_enqueuer,
     parse_action_time,
     read_blocks,
     read_value,
 )
 from handlers.intake import on_click
+from impact.text.strings import quote_input
 
 _enqueue_hits: RequestEnqueuer[TouchesRequest] = make_enqueuer(answer_touches, answer_long_touches)
 _enqueue_score: RequestEnqueuer[TouchScoreRequest] = make_enqueuer(answer_touch_score)
@@ -73,7 +78,27 @@ def _enqueue_hit_vote(app: App, asker: SlackRequest, click: Payload) -> None:
     record_hit_vote.send_to(app.jobs, asker, vote, parse_action_time(click), read_blocks(click))
 
 
+def _enqueue_open_pulls(app: App, asker: SlackRequest, text: str) -> None:
+    options = QueryOptions.parse(text, ("profile",))
+    if options.arguments:
+        raise UsageError(
+            f"I don't understand {quote_input(options.arguments[0])}: write open, or add profile:NAME."
+        )
+    show_open_pulls.send_to(app.jobs, asker, options.get_last("profile"))
+
+
 SUB_COMMAND = SubCommand(
+    verbs={
+        "open": Verb(
+            "open pull requests that would break your code",
+            "open [profile:NAME]",
+            ("open", "open profile:NAME"),
+            "Only you see the list. It is judged by the heads of the pull requests, without drafts and those "
+            f"without an update in {IDLE_DAYS} days. A weekly subscription with `open` posts what is new.",
+            enqueue=_enqueue_open_pulls,
+            is_listed=False,
+        ),
+    },
     requests=(
         RequestWord(
             "what merges removed, renamed or changed for others",

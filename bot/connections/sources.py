@@ -22,6 +22,7 @@ from bot.platform.git.reading import MirrorReader
 from bot.platform.git.tag_history import GitTagHistory, TagHistory
 from bot.platform.github.client import GitHubClient, GitHubRateLimits, create_github_auth, read_git_token
 from bot.platform.github.discussions import GitHubBackground
+from bot.platform.github.open_pulls import GitHubOpenPulls
 from bot.platform.github.pulls import GitHubPullRequests
 from bot.platform.github.source_files import GitHubReleases, GitHubSourceFiles, GitHubTrees
 from bot.platform.http.bounded_calls import CallWatch, watch_nothing
@@ -287,6 +288,9 @@ class Sources(Protocol):
     def source_trees(self) -> GitHubTrees | None: ...
 
     @property
+    def open_pulls(self) -> GitHubOpenPulls | None: ...
+
+    @property
     def releases(self) -> Releases | None: ...
 
     @property
@@ -379,6 +383,10 @@ class LiveSources:
     @cached_property
     def source_trees(self) -> GitHubTrees | None:
         return GitHubTrees(self._client)
+
+    @cached_property
+    def open_pulls(self) -> GitHubOpenPulls | None:
+        return GitHubOpenPulls(self._client)
 
     @cached_property
     def releases(self) -> Releases | None:

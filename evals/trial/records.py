@@ -174,6 +174,7 @@ class TrialSources:
     tag_history: None = None
     source_versions: None = None
     source_trees: None = None
+    open_pulls: None = None
     releases: None = None
 
     def get_written_review(self, pull: PullRequest) -> None:

@@ -19,6 +19,7 @@ from bot.platform.deadlines import ShutdownSignal
 from bot.platform.git.mirror import GitMirror
 from bot.platform.git.reading import MirrorReader
 from bot.platform.git.tag_history import TagHistory
+from bot.platform.github.open_pulls import GitHubOpenPulls
 from bot.platform.github.source_files import GitHubTrees
 from bot.platform.models import ChatModel, Model, Prompt
 from bot.platform.models.claude import CLAUDE
@@ -48,6 +49,7 @@ class Known:
     source_files: SourceFiles | None = None
     source_versions: SourceVersionReader | None = None
     source_trees: GitHubTrees | None = None
+    open_pulls: GitHubOpenPulls | None = None
     releases: Releases | None = None
     model: Model | None = None
     chat: ChatModel | None = None

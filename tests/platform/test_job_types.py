@@ -33,6 +33,7 @@ from bot.features.releases import answer_release
 from bot.features.risks import service as risks
 from bot.features.subscriptions import announcements, schedule
 from bot.features.subscriptions import service as subscriptions
+from bot.features.subscriptions.open_pulls import post_open_pulls
 from bot.features.subscriptions.rules import (
     SubscriptionCommand,
     SubscriptionRequest,
@@ -43,6 +44,7 @@ from bot.features.summaries import service as summaries
 from bot.features.touches import service as touches
 from bot.features.touches import tasks
 from bot.features.touches.lines import HitVote, TouchVerdict
+from bot.features.touches.open_pulls import show_open_pulls
 from bot.features.touches.requests import (
     BrokeRequest,
     ContractRequest,
@@ -161,6 +163,8 @@ CASES: list[tuple[Job[Any], Any]] = [
     (schedule.watch_repository, {"repository": ENGINE}),
     (schedule.refresh_profile, {"name": "ascend"}),
     (announcements.post_release, {"name": "5d2cea88 v1.2.0"}),
+    (post_open_pulls, {"name": "1a2b3c4d", "due": NOON}),
+    (show_open_pulls, {"asker": ASKER, "profile": "ascend"}),
     *(
         (kind, {"asker": ASKER, "request": request, "audience": audience})
         for kind, request, audience in (

@@ -34,11 +34,12 @@ DAY = timedelta(days=1)
 _SATURDAY = 5
 _SHORTEST_ID = 4
 _ALL_WORD, _PREVIEWS_WORD, _UNTIL_WORD = "all", "previews", "until"
+_OPEN_WORD, _NO_OPEN_WORD = "open", "no-open"
 DAILY, ON_WEEKDAYS, WEEKLY = "daily", "weekdays", "weekly"
 _BARE_TIME = re.compile(r"\d{1,2}:\d\d|\d{1,2}(?::\d\d)?[ap]m", re.ASCII)
 _USAGE_HINT = (
     "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, daily, weekdays or weekly monday, me, previews, "
-    "path:…, only:breaking, only:risky or profile:…"
+    "open, path:…, only:breaking, only:risky or profile:…"
 )
 
 
@@ -109,7 +110,8 @@ class Subscription:
     """A recurring digest for a channel, or for a person in their direct messages.
 
     ``by`` is the id of the user who subscribed, empty for the one of the settings. ``follows`` is the user whose
-    zone in Slack it follows. ``is_open``: the channel is public.
+    zone in Slack it follows. ``is_open``: the channel is public. ``has_open_pulls``: once a week, the open pull
+    requests that would break its profile are posted, too.
     """
 
     channel: str
@@ -120,6 +122,7 @@ class Subscription:
     follows: str = ""
     is_paused: bool = False
     is_open: bool = False
+    has_open_pulls: bool = False
     is_second: bool = (
         False  # came to a daily one as a weekly one of the same repository and view, or to a weekly one
     )
@@ -167,7 +170,8 @@ class SubscriptionVerb(StrEnum):
 class SubscriptionRequest:
     """A requested subscription: ``is_mine`` in the asker's own zone in Slack, ``is_personal`` for them alone.
 
-    ``weekdays`` and ``weekday`` are as in :class:`Timing`; both are None if nothing is said of the days.
+    ``weekdays`` and ``weekday`` are as in :class:`Timing`; both are None if nothing is said of the days, as
+    ``has_open_pulls`` is if nothing is said of them.
     """
 
     repository: Repository
@@ -179,6 +183,7 @@ class SubscriptionRequest:
     view: DigestView = FULL_VIEW
     is_personal: bool = False
     has_previews: bool = False
+    has_open_pulls: bool | None = None
 
     def __post_init__(self) -> None:
         check_length(str(self))
@@ -207,6 +212,7 @@ class SubscriptionRequest:
             ),
             is_personal="me" in values or options.is_private,
             has_previews=_PREVIEWS_WORD in values,
+            has_open_pulls={_OPEN_WORD: True, _NO_OPEN_WORD: False}.get(values.get(_OPEN_WORD, "")),
         )
 
     def require_known(self, repositories: AllowedRepositories) -> Self:
@@ -221,6 +227,7 @@ class SubscriptionRequest:
             format_days(self),
             "me" if self.is_personal else "",
             _PREVIEWS_WORD if self.has_previews else "",
+            {None: "", True: _OPEN_WORD, False: _NO_OPEN_WORD}[self.has_open_pulls],
             *self.view.list_options(),
         )
         return " ".join(filter(None, words))
@@ -267,6 +274,8 @@ def _classify_words(words: list[str]) -> Iterator[tuple[str, str]]:
             yield "at", word
         elif low in ("me", _PREVIEWS_WORD):
             yield low, low
+        elif low in (_OPEN_WORD, _NO_OPEN_WORD):
+            yield _OPEN_WORD, low
         elif "/" in word:
             yield "repo", word
         else:

@@ -39,6 +39,7 @@ from bot.features.subscriptions.incidents import (
     report_incident,
     resolve_incident,
 )
+from bot.features.subscriptions.open_pulls import enqueue_open_pulls
 from bot.features.subscriptions.rules import DAY, RunOutcome, Subscription
 from bot.features.subscriptions.service import refresh_time_zone
 from bot.features.subscriptions.tables import (
@@ -57,6 +58,7 @@ from bot.platform.store.due_queue import (
     DueItem,
     IncidentReport,
     NextDigest,
+    OpenPullsPost,
     OutcomeCheck,
     ProfileRefresh,
     ReleasePost,
@@ -313,6 +315,8 @@ def enqueue_due(app: App, jobs: JobQueue) -> None:
                 _enqueue_repair(app, item, at, jobs)
             elif isinstance(item, OutcomeCheck) and app.due_queue.move(item, at, now + CHECK_INTERVAL):
                 watch_repository.send_to(jobs, item.name)
+            elif isinstance(item, OpenPullsPost):
+                enqueue_open_pulls(app, item, at, jobs)
             elif isinstance(item, ProfileRefresh) and app.due_queue.move(item, at, now + DAY):
                 refresh_profile.send_to(jobs, item.name)
             elif isinstance(item, ReleasePost) and app.due_queue.move(item, at, now + RETRY_PAUSE):
@@ -381,6 +385,8 @@ def _enqueue_digest(app: App, due: _DueDigest, window: timedelta, jobs: JobQueue
     # what a person has to fix is reported at once; everything else has some time to recover. That counts from when
     # the digest was first sent: a bot that has just been started is not late at once.
     now, record, name, due_at = app.now(), due.digest.record, due.item.name, due.due_at.isoformat()
+    if due.subscription.has_open_pulls:
+        app.due_queue.add(OpenPullsPost(name), due.due_at)
     sent_key = build_attempt_key(name, due_at)
     if (record.retry_at is None or now >= record.retry_at) and app.cache.add(
         build_attempt_key(name, due_at, str(record.attempts)), "1", _RESEND_INTERVAL

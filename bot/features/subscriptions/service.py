@@ -331,7 +331,19 @@ def _build_subscription(
     is_kept = wish.weekdays is None and wish.weekday is None
     days = (timing.weekdays, timing.weekday) if is_kept else (bool(wish.weekdays), wish.weekday)
     new_timing = Timing(wish.at or timing.at, zone, *days)
-    return replace(usual, timing=new_timing, by=asker.user, follows=follows, is_open=is_open)
+    can_have_open_pulls = new_timing.weekday is not None and bool(wish.view.profile)
+    if wish.has_open_pulls and not can_have_open_pulls:
+        raise UsageError("Open pull requests come once a week, for a profile: add weekly monday and profile:NAME.")
+    before = existing or replaced
+    has_open_pulls = bool(before and before.has_open_pulls) if wish.has_open_pulls is None else wish.has_open_pulls
+    return replace(
+        usual,
+        timing=new_timing,
+        by=asker.user,
+        follows=follows,
+        is_open=is_open,
+        has_open_pulls=has_open_pulls and can_have_open_pulls,
+    )
 
 
 def _require_channel(app: App, asker: SlackRequest, channel: str) -> ChannelInfo:

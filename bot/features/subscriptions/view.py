@@ -179,6 +179,7 @@ def _render_line(subscription: Subscription, room: int = _MAX_FILTER_LENGTH) -> 
     """Return a line such as ``owner/name, every day at 09:00 (Europe/Berlin), path:…``."""
     view = truncate_text(collapse_lines(str(subscription.view)), room)
     timing = format_timing(subscription) + (f", {view}" if view else "")
+    timing += ", and open pull requests that would break it" if subscription.has_open_pulls else ""
     return [make_text(str(subscription.repository), bold=True), make_text(timing)]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import PurePosixPath
+from threading import Event
 
 from bot.app import App
 from bot.dates import Span
@@ -17,7 +18,9 @@ from bot.features.merges.timeline import MergeList
 from bot.features.summaries.reading import load_files
 from bot.features.touches.lines import LEDGER_DAYS, describe_elsewhere
 from bot.features.touches.requests import ContractRequest
+from bot.platform import deadlines
 from bot.platform.github.caches import ReleaseCache
+from bot.platform.github.open_pulls import GitHubOpenPulls
 from bot.platform.pulls.models import ChangedFile, PullRequest
 from bot.platform.pulls.paths import Filters
 from bot.platform.store.tables import Table
@@ -46,6 +49,11 @@ log = logging.getLogger(__name__)
 MAX_FILES = 50
 # a mirror has no calls to save; the widest merges of vLLM change some 1,200 files
 MAX_MIRROR_FILES = 1_500
+# open pull requests that were not read before, for one answer: up to 1,500 of GitHub's 10,000 calls an hour
+MAX_OPEN = 500
+OPEN_THINGS = "open pull requests"
+# what is kept of them before a limit or the end of the time
+_OPEN_STEP, _READING_SHARE = 50, 0.7
 # merges that were not read before, for one answer: the busiest days have 120
 _MAX_READ = 150
 _TELLING = frozenset((ChangeKind.DEPRECATED, ChangeKind.REMOVED, ChangeKind.MOVED, ChangeKind.RENAMED))
@@ -65,6 +73,14 @@ CONTRACTS = Table(
     counted_as="contracts",
 )
 # so long nobody asks again, so that many channels with one digest cost one try
+OPEN_CONTRACTS = Table(
+    "open:{version}:{repository}:{commit}",
+    MergeContract,
+    "what the head of an open pull request changes for others",
+    days=30,
+    survives_reset=True,
+    counted_as="contracts",
+)
 UNREAD = Table(
     "unread:{version}:{repository}:{commit}:{listed}",
     MergeContract,
@@ -133,9 +149,14 @@ def _name_merge(pull: PullRequest) -> tuple[str, str, str]:
     return EXTRACTION_VERSION, str(pull.repository).lower(), pull.commit
 
 
-def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], ...]) -> tuple[MergeContract, bool]:
-    """Return what a merge changes, and whether another attempt would find the same. Raises ``passing`` errors."""
-    empty = MergeContract(pull.number, pull.commit, pull.merge_time, pull.title)
+def _read_now(
+    app: App, pull: PullRequest, passing: tuple[type[PrdigestError], ...], base: str = ""
+) -> tuple[MergeContract, bool]:
+    """Return what a merge changes, and whether another attempt would find the same. Raises ``passing`` errors.
+
+    With a ``base`` it is an open pull request: its head is compared with that commit.
+    """
+    empty = MergeContract(pull.number, pull.commit, app.now() if base else pull.merge_time, pull.title)
     try:
         files = (pull if pull.files is not None else app.pulls.load_files(pull)).files
     except PrdigestError as error:
@@ -157,11 +178,9 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
     packages = list_package_files(files)[: most - len(new_paths)]
     # a merge without such files takes no call
     sources, reason = None if chosen else SourceVersions({}, {}), _NO_SOURCE
-    if chosen and app.sources.source_versions:
+    if chosen:
         try:
-            sources = app.sources.source_versions.read_versions(
-                pull.repository, pull.commit, old_paths, [*new_paths, *packages]
-            )
+            sources = _read_versions(app, pull, base, old_paths, [*new_paths, *packages])
         except PrdigestError as error:
             if isinstance(error, passing):
                 raise
@@ -192,10 +211,79 @@ def _read_now(app: App, pull: PullRequest, passing: tuple[type[PrdigestError], .
     return replace(contract, files=tuple(sorted(paths)), unread=tuple(dict.fromkeys(unread))), is_final
 
 
+def _read_versions(
+    app: App, pull: PullRequest, base: str, old: Sequence[str], new: Sequence[str]
+) -> SourceVersions | None:
+    """Return files before and after a merge, or at a base and a head; None in a demo, which has no files."""
+    repository, commit = pull.repository, pull.commit
+    if not base:
+        versions = app.sources.source_versions
+        return versions.read_versions(repository, commit, old, new) if versions else None
+    files = app.sources.source_files
+    if files is None:
+        return None
+    return SourceVersions(files.read_files(repository, base, old), files.read_files(repository, commit, new))
+
+
 def _pair_versions(file: ChangedFile, sources: SourceVersions) -> FileVersions:
     old = sources.old.get(file.previous_path or file.path) if file.status != "added" else None
     new = sources.new.get(file.path) if file.status != "removed" else None
     return FileVersions(*(None if each and each.problem is SourceProblem.MISSING else each for each in (old, new)))
+
+
+# --- open pull requests
+
+
+def read_open_contracts(
+    app: App, source: GitHubOpenPulls, pulls: Sequence[PullRequest], most: int = MAX_OPEN
+) -> tuple[list[MergeContract], Coverage]:
+    """Return what open pull requests change for others, in their order, and of how many nobody knows it.
+
+    The same head is read once. Up to ``most`` others are read, the first ones. Raises StoreUnavailable.
+    """
+    names = [_name_merge(pull) for pull in pulls]
+    kept = {each.commit: each for each in app.tables.get_each(OPEN_CONTRACTS, names) if each}
+    fresh = [pull for pull in pulls if pull.commit not in kept]
+    reasons, ending, limits = list[str](), Event(), (RateLimited, TimeLimitExceeded)
+
+    def read(pull: PullRequest) -> None:
+        if ending.is_set():
+            return
+        try:
+            changed, base = source.load_changes(pull)
+            contract, is_final = _read_now(app, changed, limits, base)
+        except StoreUnavailable:
+            raise
+        except PrdigestError as error:
+            log.info("%s#%d can't be read: %s", pull.repository, pull.number, error)
+            reasons.append(str(error).rstrip("."))
+            if isinstance(error, limits):
+                ending.set()
+            return
+        kept[pull.commit] = contract
+        if is_final:
+            app.tables.put(OPEN_CONTRACTS, contract, *_name_merge(pull))
+
+    try:
+        # the rest of the time is for the judging and the post
+        with deadlines.bound_work(deadlines.get_seconds_left() * _READING_SHARE):
+            for start in range(0, min(len(fresh), most), _OPEN_STEP):
+                step = fresh[start : min(start + _OPEN_STEP, most)]
+                with DeadlineExecutor(app.settings.prdigest_concurrency, "open pull requests") as crew:
+                    crew.map_items(lambda pull: attempt(f"#{pull.number}", read, pull), step)
+                note_progress(start + len(step), min(len(fresh), most))
+    except TimeLimitExceeded as error:
+        reasons.append(str(error).rstrip("."))
+    if len(fresh) > most:
+        reasons.append(f"{most} at a time")
+    # titles change, and two pull requests may have one head
+    contracts = [
+        replace(contract, number=pull.number, title=pull.title)
+        for pull in pulls
+        if (contract := kept.get(pull.commit))
+    ]
+    reason = next(iter(dict.fromkeys(reasons)), READING_FAILED)
+    return contracts, Coverage.of(CoveredPart(OPEN_THINGS, len(pulls) - len(contracts), len(pulls), reason))
 
 
 # --- which files of a merge are read

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
+from urllib.parse import quote
 
 import requests
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -121,6 +122,12 @@ class GitHubClient:
         """Yield the changed files as GitHub sends them, at most 3,000. Only one page of 100 is held at a time."""
         repository = self._present_names.get(repository, repository)
         return islice(self._iterate_items(f"/repos/{repository}/pulls/{number}/files"), _MAX_FILES)
+
+    def compare(self, repository: Repository, base: str, head: str) -> dict[str, Any]:
+        """Return what leads from a branch to a commit, also of a fork, with at most 300 files."""
+        repository = self._present_names.get(repository, repository)
+        # pages are of commits; the first one has the files
+        return self.get_object(f"/repos/{repository}/compare/{quote(base, safe='')}...{head}", {"per_page": "1"})
 
     def get_object(self, address: str, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the JSON object at an address of the REST API. Raises UnreadableResponse if it is none."""

@@ -410,7 +410,7 @@ class _DayWalk:
             place = place or page
             pulls = parse_node(page.get("pullRequests"))
             nodes += parse_nodes(pulls)
-            last, after = _find_last_update(nodes), _find_next_cursor(pulls, after)
+            last, after = find_last_update(nodes), find_next_cursor(pulls, after)
             if after is None or (last and last < self.day.start):
                 return nodes, place
 
@@ -464,7 +464,7 @@ class _DayWalk:
             return
         yield from parse_nodes(page)
         after = None
-        while after := _find_next_cursor(page, after):
+        while after := find_next_cursor(page, after):
             page = parse_node(self._query_past(start, end, after)["search"])
             yield from parse_nodes(page)
 
@@ -514,7 +514,7 @@ class _DayWalk:
     def _iterate_commits(self, page: Node) -> Iterator[Node]:
         yield from parse_nodes(page)
         after = None
-        while after := _find_next_cursor(page, after):
+        while after := find_next_cursor(page, after):
             data = self.client.run_query(HISTORY_QUERY, self.repository, {"commitsAfter": after, **self._window})
             branch = parse_node(parse_node(data["repository"]).get("defaultBranchRef"))
             page = parse_node(parse_node(branch.get("target")).get("history"))
@@ -567,7 +567,7 @@ def _count_unreadable(repository: Repository, nodes: list[Node]) -> int:
     return len(unreadable)
 
 
-def _find_next_cursor(page: Node, before: str | None) -> str | None:
+def find_next_cursor(page: Node, before: str | None) -> str | None:
     """Return the cursor behind a page, None after the last. Raises UnreadableResponse if the list breaks off."""
     if not isinstance(page.get("nodes"), list):
         raise UnreadableResponse("a list is missing")
@@ -581,7 +581,7 @@ def _find_next_cursor(page: Node, before: str | None) -> str | None:
     return after
 
 
-def _find_last_update(nodes: list[Node]) -> datetime | None:
+def find_last_update(nodes: list[Node]) -> datetime | None:
     """Return the last update of the last record that has one; nothing is merged after its last update."""
     for node in reversed(nodes):
         updates = [at for name in ("updatedAt", "mergedAt") if (at := parse_instant(node.get(name)))]

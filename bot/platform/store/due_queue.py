@@ -84,8 +84,15 @@ class ReleasePost(DueItem[str]):
     kind = "release"
 
 
+class OpenPullsPost(DueItem[str]):
+    """The open pull requests to post for the subscription with that id."""
+
+    kind = "open"
+
+
 _KINDS: dict[str, type[DueItem[str]]] = {
-    each.kind: each for each in (DigestRepair, IncidentReport, ReportUpdate, ProfileRefresh, ReleasePost)
+    each.kind: each
+    for each in (DigestRepair, IncidentReport, ReportUpdate, ProfileRefresh, ReleasePost, OpenPullsPost)
 }
 
 

@@ -48,17 +48,20 @@ class Contents:
         return Response.of_json({"name": branch, "commit": self._tip(place), "protected": False})
 
     def compare(self, _request: Request, name: str, base: str, head: str) -> Response:
-        """Compare two commits that are base and head of a pull request; the merge base is the base."""
+        """Compare the head of a pull request with its base, a commit or branch; the merge base is the commit."""
         place = self.store.find(name)
         records = place.records() if place else ()
-        record = next((item for item in records if (item.base_sha, item.head_sha) == (base, head)), None)
+        of_head = (item for item in records if item.head_sha == head)
+        record = next((item for item in of_head if unquote(base) in (item.base_ref, item.base_sha)), None)
         if place is None or record is None:
             return problem(404, "Not Found")
         address = f"{self.url}/repos/{place.name}"
-        old = {"sha": base, "url": f"{address}/commits/{base}", "commit": {"message": ""}, "parents": []}
+        oid = record.base_sha
+        old = {"sha": oid, "url": f"{address}/commits/{oid}", "commit": {"message": ""}, "parents": []}
         facts = {"status": "ahead", "ahead_by": 1, "behind_by": 0, "total_commits": 1}
         sides = {"base_commit": old, "merge_base_commit": old, "commits": [self._commit(place, record)]}
-        files = {"files": list(record.files), "url": f"{address}/compare/{base}...{head}"}
+        # no more than that (docs.github.com, "Compare two commits")
+        files = {"files": list(record.files[:300]), "url": f"{address}/compare/{base}...{head}"}
         return Response.of_json({**facts, **sides, **files})
 
     def file(self, request: Request, name: str, path: str) -> Response:

@@ -61,7 +61,7 @@ def issue_json(url: str, place: Repository, item: PullRecord) -> dict[str, Any]:
         "created_at": instant(item.created_at),
         "updated_at": instant(item.updated_at),
         "closed_at": instant(item.closed_at),
-        "draft": False,
+        "draft": item.is_draft,
         "pull_request": {"url": f"{api}/pulls/{item.number}", "html_url": page, "merged_at": merged},
     }
 

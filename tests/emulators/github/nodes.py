@@ -166,7 +166,7 @@ def _pull_facts(place: Repository, item: PullRecord) -> Node:
         "createdAt": instant(item.created_at),
         "updatedAt": instant(item.updated_at),
         "closedAt": instant(item.closed_at),
-        "isDraft": False,
+        "isDraft": item.is_draft,
         "baseRefName": item.base_ref,
         "headRefName": f"topic-{item.number}",
         "baseRefOid": item.base_sha,

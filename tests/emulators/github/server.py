@@ -190,7 +190,7 @@ class GitHubEmulator(Loopback):
             ("GET", rf"{repo}/pulls/(\d+)/commits", self._contents.commits),
             ("GET", rf"{repo}/commits/([^/]+)", self._contents.commit),
             ("GET", rf"{repo}/branches/([^/]+)", self._contents.branch),
-            ("GET", rf"{repo}/compare/([0-9a-f]+)\.\.\.([0-9a-f]+)", self._contents.compare),
+            ("GET", rf"{repo}/compare/([^/]+)\.\.\.([0-9a-f]+)", self._contents.compare),
             ("GET", rf"{repo}/contents/(.+)", self._contents.file),
             ("GET", rf"{repo}/languages", self._contents.languages),
             ("POST", rf"{repo}/issues/(\d+)/comments", self._contents.comment),

@@ -84,6 +84,7 @@ class PullRecord:
     updated_at: datetime = DEFAULT_MOMENT
     created_at: datetime = DEFAULT_MOMENT - timedelta(days=1)
     state: str = "MERGED"
+    is_draft: bool = False
     merge_commit_sha: str | None = None
     base_ref: str = "main"
     base_sha: str = sha("base")

@@ -139,7 +139,7 @@ def test_the_address_of_a_repository_is_understood(text: str) -> None:
 LAST = "only:touching"
 HOW = (
     "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, daily, weekdays or weekly monday, me, previews, "
-    "path:…, only:breaking, only:risky or profile:…."
+    "open, path:…, only:breaking, only:risky or profile:…."
 )
 NO_TIME = "is not a time: write it as 09:00 or 9am."
 NO_ZONE = "is not a time zone: use an IANA name, such as America/Los_Angeles."

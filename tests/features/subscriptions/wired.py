@@ -10,6 +10,7 @@ from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
 from bot.features.digest.posts import amend_digest, check_repository
+from bot.features.subscriptions.open_pulls import post_open_pulls
 from bot.features.subscriptions.rules import RunOutcome
 from bot.features.subscriptions.schedule import (
     deliver_digest,
@@ -54,6 +55,8 @@ class Bot:
     claude: ClaudeEmulator
     slack: SlackEmulator
     is_planned: bool = False
+    # how often open pull requests were to be posted
+    open_posts: int = 0
 
     def turn(self, pause: timedelta = MINUTE) -> int:
         """Time passes, the clock looks, and a worker does what is due; how many digests were repaired."""
@@ -66,6 +69,9 @@ class Bot:
         enqueue_due(self.base, jobs)
         for each in jobs.of(deliver_digest):
             deliver_digest.run(scheduling, each.name, each.due)
+        for post in jobs.of(post_open_pulls):
+            self.open_posts += 1
+            post_open_pulls.run(scheduling, post.name, post.due)
         for repair in jobs.of(repair_digest):
             repair_digest.run(scheduling, repair.key)
         for watch in jobs.of(watch_repository):

@@ -32,6 +32,7 @@ from bot.features.releases import ReleaseReport, render_release
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
 from bot.features.touches.lines import PendingHits, render_spent
+from bot.features.touches.open_pulls import OpenReport, render_open_pulls
 from bot.features.touches.terminal import (
     format_contract_table,
     format_deprecations,
@@ -49,6 +50,7 @@ from bot.features.watches.whereabouts import Whereabouts, render_whereabouts
 from bot.mcp.calls import cut_items
 from bot.mcp.declaration import Item, ItemList
 from bot.platform.git.tag_history import Tag
+from bot.platform.github.open_pulls import OpenPulls
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.slack import terminal
@@ -122,6 +124,10 @@ def pick(thing: Any, coverage: Coverage, *, is_empty: bool) -> CoveredList[Any]:
 
 def make_report(coverage: Coverage, *, is_empty: bool) -> TouchReport:
     return TouchReport("ascend", 18, 412, pick(HIT, coverage, is_empty=is_empty))
+
+
+def make_open_report(coverage: Coverage, *, is_empty: bool) -> OpenReport:
+    return OpenReport("ascend", OpenPulls((pull(7),), 18), pick(HIT, coverage, is_empty=is_empty))
 
 
 def make_suspects(coverage: Coverage, *, is_empty: bool) -> SuspectReport:
@@ -223,6 +229,7 @@ RENDERERS: dict[str, Renderer] = {
     ),
     "render_release": (make_release, lambda made: show(render_release(made, "Engine", "https://github.com"))),
     "render_whereabouts": (make_places, lambda made: show(render_whereabouts(made))),
+    "render_open_pulls": (make_open_report, lambda made: "\n".join(map(show, render_open_pulls(made)))),
     "render_spent": (make_spent, lambda made: show(Post("", tuple(render_spent(made, 3))))),
     "render_suspects": (make_suspects, lambda made: show(render_suspects("Engine", REPOSITORY, made))),
     "render_upgrade_post": (make_plan, lambda made: show(render_upgrade_post(made, URL))),
@@ -449,6 +456,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/risks/service.py",
         "bot/features/risks/view.py",
         "bot/features/watches/whereabouts.py",
+        "bot/features/touches/open_pulls.py",
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
         "bot/mcp/tools.py",

@@ -17,7 +17,7 @@ from bot.features.releases import SEEN_TAGS
 from bot.features.renames import FIRST_NAMES
 from bot.features.reviews import service as reviews
 from bot.features.risks import service as risks
-from bot.features.subscriptions import announcements, incidents, service, tables
+from bot.features.subscriptions import announcements, incidents, open_pulls, service, tables
 from bot.features.summaries import service as summaries
 from bot.features.touches import checking, contracts, decisions
 from bot.features.watches.service import WATCHES
@@ -105,6 +105,8 @@ EXPIRING = {
     caches.RELEASES.family.build_key("o/r"): ("releases:o/r", "string", DAY),
     caches.TAG_COMMITS.family.build_key("o/r", "v1.2.0"): ("tag:o/r:v1.2.0", "string", DAY),
     contracts.CONTRACTS.family.build_key("1", "o/r", "c0ffee"): ("contract:1:o/r:c0ffee", "string", 90 * DAY),
+    contracts.OPEN_CONTRACTS.family.build_key("1", "o/r", "c0ffee"): ("open:1:o/r:c0ffee", "string", 30 * DAY),
+    open_pulls.OPEN_POSTS.family.build_key("5d2cea88"): ("open_post:5d2cea88", "string", 60 * DAY),
     contracts.UNREAD.family.build_key("1", "o/r", "c0", True): ("unread:1:o/r:c0:True", "string", 5 * MINUTE),
     checking.CHECKS.family.build_key("1", "ab", "cd", "c0"): ("checked:1:ab:cd:c0", "string", 30 * DAY),
     checking.FAILED_CHECKS.family.build_key("1", "a", "b", "c", "d"): (
@@ -155,6 +157,7 @@ SURVIVING = {
     "releases:",
     "tag:",
     "contract:",
+    "open:",
     "unread:",
     "outline:",
     "spent:",
