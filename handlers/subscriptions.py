@@ -141,7 +141,7 @@ _VERBS: Mapping[str, Verb] = {
         "a digest here every day, or once a week",
         "subscribe [owner/repo] [at 09:00] [tz Europe/Berlin | tz mine] "
         "[daily | weekdays | weekly monday] [me] "
-        "[path:… author:… label:… not-author:…] [only:breaking | only:risky | only:substantial] "
+        "[path:… author:… label:… not-author:…] [only:breaking | only:risky | only:substantial | only:pending] "
         "[profile:NAME] [open | no-open] [previews]",
         ("subscribe at 09:00", "subscribe me weekly monday 08:30 tz mine path:vllm/v1"),
         "A weekly digest is about the last seven days. With `open`, its profile's open pull requests come, too. "

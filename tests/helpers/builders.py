@@ -11,7 +11,7 @@ import pytest
 from bot.dates import LocalDay, parse_zone
 from bot.features.digest.rules import Digest, Overview
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
-from bot.features.merges.requests import DigestView, ViewLevel
+from bot.features.merges.requests import OF_PROFILES, DigestView, ViewLevel
 from bot.features.merges.review import BugFinding, Certainty, FindingAdvice, FindingStatus
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.summary import ChangeType, Evidence, Fallback, FallbackReason, Summary
@@ -117,7 +117,7 @@ def digest(*entries: Entry, overview: Overview | None = None, **fields: Any) -> 
 
 def make_view(filters: Filters = NO_FILTERS, only: ViewLevel = ViewLevel.ALL, profile: str = "") -> DigestView:
     """A view; one of what touches a profile has one."""
-    return DigestView(filters, only, profile or ("ascend" if only is ViewLevel.TOUCHING else ""))
+    return DigestView(filters, only, profile or ("ascend" if only in OF_PROFILES else ""))
 
 
 def pairs(outcomes: Iterable[MergeOutcome]) -> list[tuple[int, int]]:

@@ -31,6 +31,7 @@ from bot.features.merges.view import (
     keep_title,
     make_list,
     render_finding_line,
+    render_lines,
     render_numbers,
     render_outcomes,
     render_risk,
@@ -39,6 +40,7 @@ from bot.features.merges.view import (
 )
 from bot.features.noise.rules import MAX_LESS_WANTED
 from bot.features.touches.lines import (
+    MAX_LISTED,
     WIDE_TOUCHES,
     HitContext,
     TouchLimits,
@@ -80,6 +82,7 @@ _LEAST_OVERVIEW_WITH_NEWS = 20
 _MAX_NOTE_WORDS = 30
 _MAX_NOTIFIED_REASON = 12  # words
 _ELSEWHERE = ", in the thread"
+_OF_DAYS = TouchLimits(hits=MAX_LISTED)
 
 
 # --- of a day
@@ -174,9 +177,9 @@ def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
         blocks = [make_header(headline)]
         gaps = _explain_gaps(digest, coverage, limits.sentence)
         blocks += [make_sentence(gaps)] if gaps else []
-        if digest.touches:
+        if digest.touches and digest.says_of_touches:
             blocks += render_touches(digest.touches, context, limits.touches, _ELSEWHERE)
-            blocks += render_pending(digest.pending)
+        blocks += render_pending(digest.pending)
         news = render_news_line(digest.deprecations, _ELSEWHERE)
         # a day too full for that has it in the thread
         if news and limits.overview >= _LEAST_OVERVIEW_WITH_NEWS:
@@ -272,15 +275,16 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
 
     def build(words: int, sentence: int, *, links: bool) -> list[Block]:
         """Return the blocks, with whole sentences of a day of up to ``words`` together."""
-        limits = _LeadLimits(sentence=sentence)
+        limits = _LeadLimits(sentence=sentence, touches=_OF_DAYS)
         urls = own_urls if links else {}
         dated = [(each.day.date, _render_day(each, count, words, links=links)) for each, count in counted]
         dated += _render_unknown_days(days)
         gaps = _explain_gaps(whole, coverage, sentence)
         blocks = [make_header(title), *([make_sentence(gaps)] if gaps else [])]
-        if whole.touches:
+        if whole.touches and whole.says_of_touches:
             context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
-            blocks += [*render_touches(whole.touches, context), *render_pending(whole.pending)]
+            blocks += render_touches(whole.touches, context, limits.touches)
+        blocks += [*render_pending(whole.pending, days.span.days[0].start), *_render_week(days)]
         if news := render_news_line(whole.deprecations, ", with /prdigest deprecations"):
             blocks.append(news)
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))
@@ -296,8 +300,17 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
     versions = ((40, 60, True), (25, 40, False), (12, 15, False), (0, 0, False))
     blocks = choose_fitting_blocks(build(words, sentence, links=links) for words, sentence, links in versions)
     gaps = _explain_gaps(whole, coverage, _MAX_NOTIFIED_REASON)
-    lines = _list_lines(whole, _LeadLimits(), actions, riskiest, less)
+    lines = _list_lines(whole, _LeadLimits(touches=_OF_DAYS), actions, riskiest, less)
     return Post(escape_mrkdwn(f"{title}. {gaps}" if gaps else title), tuple(blocks)), tuple(lines)
+
+
+def _render_week(days: MultiDayDigest) -> Iterator[Block]:
+    """Yield the tags that appeared, and what the only reader watches."""
+    if days.tags:
+        names = ", ".join(days.tags[-MAX_LISTED:])
+        yield make_sentence(f"New tags: {names}. /prdigest release {days.tags[-1]} says what that means for you.")
+    if days.watched:
+        yield make_list("You watch", render_lines(days.watched, MAX_LISTED, lambda each: [make_text(each)]))
 
 
 def _render_day(digest: Digest, count: str, words: int, *, links: bool) -> list[Element]:

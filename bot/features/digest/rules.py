@@ -12,7 +12,7 @@ from typing import NamedTuple
 from bot.dates import LocalDay, Span
 from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
-from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
+from bot.features.merges.requests import FULL_VIEW, OF_PROFILES, DigestView, ViewLevel
 from bot.features.merges.review import (
     NO_REVIEWS,
     BugFinding,
@@ -292,6 +292,12 @@ class Digest:
         return tuple(sorted(bugs, key=_get_finding_order))
 
     @property
+    def says_of_touches(self) -> bool:
+        """Whether it says what touches: that nothing waits is in the line about all since the pin."""
+        is_silent = self.view.only is ViewLevel.PENDING and self.touches and self.touches.touching.is_empty
+        return self.touches is not None and not is_silent
+
+    @property
     def settled_numbers(self) -> frozenset[int]:
         return frozenset(outcome.pull.number for outcome in self.outcomes if outcome.stands)
 
@@ -354,11 +360,16 @@ class UnknownDay:
 
 @dataclass(frozen=True)
 class MultiDayDigest:
-    """The digests of the days of a span, oldest first, at least one; ``unknown_days`` are those without one."""
+    """The digests of the days of a span, oldest first, at least one; ``unknown_days`` are those without one.
+
+    ``tags`` are those that appeared in the span, ``watched`` says what its only reader watches.
+    """
 
     span: Span
     digests: tuple[Digest, ...]
     unknown_days: tuple[UnknownDay, ...] = ()
+    tags: tuple[str, ...] = ()
+    watched: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -443,7 +454,7 @@ def select_entries(
     or break callers. Of a view of one of these alone, ``entries`` are already what it shows. ``reverts`` are those
     of the day, ``outcomes`` those known of the days around it.
     """
-    if view.only in (ViewLevel.ALL, ViewLevel.TOUCHING, ViewLevel.BREAKING):
+    if view.only in (ViewLevel.ALL, *OF_PROFILES, ViewLevel.BREAKING):
         return tuple(entries)
     always = {*kept, *(number for revert in reverts for number in (revert.number, revert.by))}
     for outcome in outcomes:

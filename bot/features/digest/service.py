@@ -21,7 +21,7 @@ from bot.features.digest.overview import (
 )
 from bot.features.digest.rules import Digest, DigestSpec, MultiDayDigest, Overview, UnknownDay, select_entries
 from bot.features.digest.view import RenderedDigest, compute_fingerprint, render_digest, render_report
-from bot.features.merges.requests import FULL_VIEW, DigestRequest, DigestView, SubjectKind, ViewLevel
+from bot.features.merges.requests import FULL_VIEW, OF_PROFILES, DigestRequest, DigestView, SubjectKind, ViewLevel
 from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import (
     Fallback,
@@ -33,13 +33,15 @@ from bot.features.merges.summary import (
 from bot.features.merges.view import Entry
 from bot.features.noise.rules import make_muted_button
 from bot.features.noise.service import find_less_wanted, load_mutes
+from bot.features.releases import list_appeared
 from bot.features.reviews.service import add_kept_reviews, get_review
 from bot.features.summaries.reading import build_unsummarised
 from bot.features.summaries.service import get_summary
 from bot.features.touches.contracts import list_used_steps, read_changes
-from bot.features.touches.decisions import note_shown
+from bot.features.touches.decisions import list_closed, note_shown
 from bot.features.touches.lines import PendingHits, select_breaking
 from bot.features.touches.service import find_pending, judge_merges
+from bot.features.watches.service import describe_watch, list_watched
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.models.completion import request_answer
 from bot.platform.models.slots import limit_model_calls
@@ -108,7 +110,7 @@ def build_digest(
     around = app.day_timeline.load_day_context(repository, day, merged.pulls)
     pulls_of_day = merged.pulls if use is DigestUse.KEPT else _load_day(app, merged.pulls)
     selected = _select_pulls(app, pulls_of_day, around.day_reverts, view)
-    touched = read_touches(app, view.profile, selected)
+    touched = read_touches(app, view.profile, selected, is_pending=view.only is ViewLevel.PENDING)
     contracts, missing = touched.contracts, around.coverage + touched.coverage
     if view.only is ViewLevel.BREAKING and not touched.report:
         contracts, incomplete = read_changes(app, selected)
@@ -203,10 +205,10 @@ def _select_by_contracts(
     reverts: tuple[Revert, ...],
 ) -> tuple[PullRequest, ...]:
     """Return those of a view of what touches or breaks, before they are read: what nobody sees needs no model."""
-    if view.only not in (ViewLevel.TOUCHING, ViewLevel.BREAKING):
+    if view.only not in (*OF_PROFILES, ViewLevel.BREAKING):
         return pulls
     breaking = (merge.number for merge in select_breaking(contracts, pulls))
-    shown = expand_pairs(touched.numbers if view.only is ViewLevel.TOUCHING else breaking, reverts)
+    shown = expand_pairs(breaking if view.only is ViewLevel.BREAKING else touched.numbers, reverts)
     return tuple(pull for pull in pulls if pull.number in shown)
 
 
@@ -306,10 +308,11 @@ class TouchedDay:
         )
 
 
-def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> TouchedDay:
+def read_touches(app: App, profile: str, pulls: Sequence[PullRequest], *, is_pending: bool = False) -> TouchedDay:
     """Return what merges mean for the profile of a name, and record its hits, which people are about to see.
 
-    A problem is part of the result, not an error. Without a name, no store is opened for that.
+    With ``is_pending``, only what waits since its pin counts. A problem is part of the result, not an error.
+    Without a name, no store is opened for that.
     """
     if not profile:
         return TouchedDay()
@@ -318,7 +321,14 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest]) -> Touche
         if judged is None:
             return TouchedDay(coverage=Coverage.of(CoveredPart(f"what touches {profile}", 1, 0, READING_FAILED)))
         report, contracts = judged
-        note_shown(app, app.profiles.find_entry(profile), report.touching.ignore_coverage(), pulls)
+        entry = app.profiles.find_entry(profile)
+        note_shown(app, entry, report.touching.ignore_coverage(), pulls)
+        if is_pending:
+            if entry.pin is None:
+                raise UsageError(f"{profile} names no commit that is known")
+            closed = list_closed(app, profile, entry.upstream)
+            waiting = report.touching.derive(lambda hits: (each for each in hits if each.number not in closed))
+            report = replace(report, touching=waiting)
     except PrdigestError as error:
         log.warning("what touches %s is not known: %s", profile, error)
         unread = CoveredPart(f"what touches {profile}", 1, 0, str(error).rstrip("."))
@@ -375,7 +385,26 @@ def build_days(app: App, spec: DigestSpec, use: DigestUse = DigestUse.POST, read
         entries = tuple(replace(entry, pull=entry.pull.remove_patches()) for entry in digest.entries)
         digest = replace(digest, entries=entries, shows_zone=shows_zone, less_wanted=less_wanted)
         digests.append(digest.fold_muted(mutes))
-    return MultiDayDigest(spec.span, tuple(digests), tuple(unknown))
+    tags, watched = _read_profile_week(app, spec)
+    return MultiDayDigest(spec.span, tuple(digests), tuple(unknown), tags, watched)
+
+
+def _read_profile_week(app: App, spec: DigestSpec) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the tags that appeared in several days, and what the only reader of a digest watches.
+
+    There are none without a profile, or after a problem.
+    """
+    if not spec.view.profile or len(spec.span) == 1:
+        return (), ()
+    days, repository = spec.span.days, spec.repository
+    try:
+        tags = list_appeared(app, repository, days[0].start, days[-1].end)
+        reader = app.directory.fetch_channel(spec.channel).user if spec.channel.startswith("D") else ""
+        watched = list_watched(app, repository, reader) if reader else []
+    except PrdigestError as error:
+        log.warning("what else came for %s is not known: %s", spec.view.profile, error)
+        return (), ()
+    return tuple(tags), tuple(map(describe_watch, watched))
 
 
 def compose_messages(

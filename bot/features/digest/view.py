@@ -178,7 +178,7 @@ def render_report(digest: Digest) -> str:
         touching = report.touching.render(
             escape_line,
             lambda hits: [", ".join(f"#{hit.number} {name_level(hit.level)}" for hit in hits)],
-            "nothing",
+            "nothing" if digest.says_of_touches else "nothing that waits",
         )
         lines.append(f"**Touches {escape_line(report.profile)}:** {' '.join(touching)}")
     entries = (_format_entry(place, entry, digest) for place, entry in enumerate(digest.entries, 1))

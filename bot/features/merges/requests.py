@@ -53,6 +53,12 @@ class ViewLevel(StrEnum):
     """Those that the rules list as risky, and the reverted ones."""
     TOUCHING = "touching"
     """Those that touch the code of the view's profile."""
+    PENDING = "pending"
+    """Those of them that wait since its pin."""
+
+
+# views that are nothing without a profile
+OF_PROFILES = (ViewLevel.TOUCHING, ViewLevel.PENDING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +72,8 @@ class DigestView:
     def __post_init__(self) -> None:
         if self.profile:
             parse_profile_name(self.profile)
-        if self.only is ViewLevel.TOUCHING and not self.profile:
-            raise UsageError("only:touching needs a profile: add profile:NAME.")
+        if self.only in OF_PROFILES and not self.profile:
+            raise UsageError(f"only:{self.only} needs a profile: add profile:NAME.")
 
     def list_options(self) -> tuple[str, ...]:
         return (
@@ -97,8 +103,8 @@ def parse_view_level(text: str) -> ViewLevel:
         return ViewLevel(text.lower())
     except ValueError as error:
         raise UsageError(
-            f"I don't understand only:{quote_input(text)}: write only:breaking, only:risky, only:substantial or "
-            "only:touching."
+            f"I don't understand only:{quote_input(text)}: write only:breaking, only:risky, only:substantial, "
+            "only:touching or only:pending."
         ) from error
 
 

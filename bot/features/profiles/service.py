@@ -8,7 +8,7 @@ from datetime import datetime
 
 from bot.app import App
 from bot.errors import UsageError
-from bot.features.merges.requests import DigestView
+from bot.features.merges.requests import DigestView, ViewLevel
 from bot.platform.store.tables import Map, Table
 from impact.coverage import COMPLETE, Coverage, CoveredPart
 from impact.profile.models import Profile, ProfileMove
@@ -157,4 +157,7 @@ class Profiles:
 
     def require_view(self, view: DigestView, repository: Repository) -> DigestView:
         """Return a view with its profile as it is stored. Raises UsageError as ``require_known``."""
-        return replace(view, profile=self.require_known(view.profile, repository)) if view.profile else view
+        name = self.require_known(view.profile, repository)
+        if view.only is ViewLevel.PENDING and self.find_entry(name).pin is None:
+            raise UsageError(f"{name} names no commit of {repository} that I know: write only:touching instead.")
+        return replace(view, profile=name)

@@ -13,7 +13,7 @@ from zoneinfo import available_timezones
 
 from bot.dates import WEEKDAYS, parse_time, parse_zone
 from bot.errors import UsageError
-from bot.features.merges.requests import DigestView, ViewLevel, parse_view_level
+from bot.features.merges.requests import OF_PROFILES, DigestView, ViewLevel, parse_view_level
 from bot.features.subscriptions.rules import (
     DAILY,
     ON_WEEKDAYS,
@@ -246,7 +246,10 @@ _VIEWS = (
     ("Risky, breaking and reverted ones", ViewLevel.RISKY.value),
     ("Breaking ones", ViewLevel.BREAKING.value),
 )
-_TOUCHING_VIEW = ("Those that touch the profile", ViewLevel.TOUCHING.value)
+_PROFILE_VIEWS = (
+    ("Those that touch the profile", ViewLevel.TOUCHING.value),
+    ("Those of them that wait since its pin", ViewLevel.PENDING.value),
+)
 # shown before the user types: one for most offsets, from west to east
 _COMMON_ZONES = (
     "America/Los_Angeles America/Denver America/Chicago America/New_York America/Sao_Paulo UTC Europe/London "
@@ -338,7 +341,7 @@ def _render_fields(
         _make_input(ZONE, "Time zone", {"type": "external_select", "min_query_length": 0, "initial_option": zone}),
         _make_input(DAYS, "Days", days),
         _make_input(
-            ONLY, "Show", _make_select([*_VIEWS, *([_TOUCHING_VIEW] if names else [])], view.only or _ALL_PULLS)
+            ONLY, "Show", _make_select([*_VIEWS, *(_PROFILE_VIEWS if names else ())], view.only or _ALL_PULLS)
         ),
         _make_input(FILTER, "Filter", filters, is_optional=True, hint=filter_hint),
     ]
@@ -404,7 +407,7 @@ def _parse_filters(text: str) -> Filters:
 def _parse_profile(values: Mapping[str, Any]) -> str:
     """Return the name of the profile; empty for none. Raises UsageError if the view needs one."""
     name = _get_choice(values.get(PROFILE, {})).removeprefix(_NO_PROFILE)
-    if not name and _get_choice(values[ONLY]) == ViewLevel.TOUCHING:
+    if not name and _get_choice(values[ONLY]) in OF_PROFILES:
         raise UsageError("Choose a profile, or show more than what touches it.")
     return name
 

@@ -119,6 +119,12 @@ def close_hits(
         app.tables.remove_field(CLOSINGS, str(keys[number]), profile)
 
 
+def list_closed(app: App, profile: str, repository: Repository) -> set[int]:
+    """Return the merges that wait for nobody any more, by what was said last, or since they closed themselves."""
+    decisions = get_last_decisions(app, profile, repository)
+    return {number for number, each in decisions.items() if each.verdict is not TouchVerdict.OURS}
+
+
 def get_last_decisions(app: App, profile: str, repository: Repository) -> Mapping[int, TouchDecision]:
     return {number: made[0] for number, made in list_decisions(app, profile, repository).items()}
 

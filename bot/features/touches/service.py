@@ -28,11 +28,12 @@ from bot.features.touches.contracts import (
 from bot.features.touches.decisions import (
     add_decisions,
     get_last_decisions,
+    list_closed,
     list_decisions,
     note_shown,
     score_hits,
 )
-from bot.features.touches.lines import NO_SPENT, HitVote, PendingHits, TouchVerdict, render_spent
+from bot.features.touches.lines import NO_SPENT, HitVote, PendingHits, render_spent
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
@@ -165,8 +166,7 @@ def judge_pending(
     merges = {each.number: each for each in listed if each.merge_time > pin.merged_at and not each.other_branch}
     kept = [each for each in list_kept_contracts(app, list(merges.values())[:_MAX_PENDING]) if each]
     gone = list_reverted_numbers(select_standing(RevertIndex(listed).reverts, listed))
-    decisions = get_last_decisions(app, name, upstream)
-    closed = gone | {number for number, each in decisions.items() if each.verdict is not TouchVerdict.OURS}
+    closed = gone | list_closed(app, name, upstream)
     waiting = [each for each in kept if each.number not in closed]
     known_since = None if first <= pin.merged_at else first.date()
     unread, total = len(merges) - len(kept) + unlisted, len(merges) + unlisted

@@ -144,6 +144,14 @@ def list_watches(app: App, asker: SlackRequest) -> None:
     app.replies.give_answer(asker, "watches", Audience.ASKER, make)
 
 
+def describe_watch(watch: Watch) -> str:
+    """Return what is watched, and what its owner was told of it."""
+    words = {"release": "in a release", "tag": "in a tag"}
+    kinds = dict.fromkeys(event.partition(":")[0] for event in watch.told)
+    told = ", ".join("in a pin" if kind == "pin" else words.get(kind, kind) for kind in kinds)
+    return f"#{watch.number} {watch.title}: {told or 'not merged yet'}"
+
+
 def list_watched(app: App, repository: Repository, user: str) -> list[Watch]:
     watches = app.tables.list_fields(WATCHES, _name(repository), skips_later=True).values()
     return [each for each in watches if each.user == user]

@@ -31,6 +31,9 @@ from tests.helpers.builders import make_view
         pytest.param(
             DigestView(only=ViewLevel.TOUCHING, profile="ascend"), "only:touching profile:ascend", id="touching"
         ),
+        pytest.param(
+            DigestView(only=ViewLevel.PENDING, profile="ascend"), "only:pending profile:ascend", id="pending"
+        ),
     ],
 )
 def test_a_view_is_written_as_in_a_command(view: DigestView, text: str) -> None:
@@ -49,6 +52,7 @@ def test_a_profile_hides_nothing_and_makes_another_view() -> None:
     ("fields", "sentence"),
     [
         ({"only": ViewLevel.TOUCHING}, "only:touching needs a profile: add profile:NAME."),
+        ({"only": ViewLevel.PENDING}, "only:pending needs a profile: add profile:NAME."),
         ({"profile": "a b"}, "'a b' is not a name of a profile: use up to 40 letters, digits, dots and dashes."),
         ({"profile": "<!channel>"}, "'<!channel>' is not a name of a profile"),
         ({"profile": "x" * 41}, f"{'x' * 41!r} is not a name of a profile"),

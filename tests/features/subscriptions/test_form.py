@@ -177,8 +177,8 @@ WRONG: dict[str, tuple[dict[str, Json], dict[str, str]]] = {
     "weight": (
         {"only": option("heavy")},
         {
-            "only": "I don't understand only:'heavy': write only:breaking, only:risky, only:substantial or "
-            "only:touching."
+            "only": "I don't understand only:'heavy': write only:breaking, only:risky, only:substantial, "
+            "only:touching or only:pending."
         },
     ),
     "all of it": (

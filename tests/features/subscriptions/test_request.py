@@ -136,7 +136,7 @@ def test_the_address_of_a_repository_is_understood(text: str) -> None:
     assert wish_of(text).repository == WEB
 
 
-LAST = "only:touching"
+LAST = "only:touching or only:pending"
 HOW = (
     "write owner/repo, at 09:00, tz Europe/Berlin or tz mine, daily, weekdays or weekly monday, me, previews, "
     "open, path:…, only:breaking, only:risky or profile:…."
@@ -192,8 +192,10 @@ REFUSED: dict[str, str] = {
     ),
     "top:3": "I don't understand top: here, use repo:…",
     "only:trivial": (
-        "I don't understand only:'trivial': write only:breaking, only:risky, only:substantial or only:touching."
+        "I don't understand only:'trivial': write only:breaking, only:risky, only:substantial, only:touching or "
+        "only:pending."
     ),
+    "only:pending": "only:pending needs a profile: add profile:NAME.",
     "only:touching": "only:touching needs a profile: add profile:NAME.",
     "path:[a]": "path:'[a]' can't be used: write vllm/v1, *.cu or csrc/**/moe instead.",
     "path:a****b": "path:'a****b' can't be used:",
@@ -291,7 +293,7 @@ def test_how_much_is_shown_is_one_of_two(text: str) -> None:
     assert refusal(parse_view_level, text) == (
         ""
         if not text
-        else f"I don't understand only:{text!r}: write only:breaking, only:risky, only:substantial or {LAST}."
+        else f"I don't understand only:{text!r}: write only:breaking, only:risky, only:substantial, {LAST}."
     )
 
 
