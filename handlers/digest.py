@@ -71,7 +71,7 @@ def make_command(sub_commands: Sequence[SubCommand]) -> Command:
                 ("2026-02-28", "7d path:vllm/v1"),
                 f"Without a day: yesterday. An overview has up to {MAX_DIGEST_DAYS} days, such as `today`, `7d` "
                 "or `2026-02-24..2026-02-28`. `profile:NAME` begins with what touches your own code, "
-                "`only:touching` and `only:pending` show nothing else. `private` keeps an overview to yourself.",
+                "`only:touching` shows nothing else. `private` keeps an overview to yourself.",
                 word="digest",
                 request_types=(DigestRequest,),
                 parse=_parse_request,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.dates import Span
 from bot.features.digest.rules import Digest, MultiDayDigest, Overview, select_entries
 from bot.features.digest.view import compute_fingerprint
-from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
+from bot.features.merges.requests import FULL_VIEW, OF_PROFILES, DigestView, ViewLevel
 from bot.features.merges.review import BugReview
 from bot.features.merges.risk import RISK_THRESHOLD, Risk
 from bot.features.merges.summary import ChangeType, Fallback, FallbackReason
@@ -101,9 +101,7 @@ def test_views_keep_the_order_and_all_shows_all(
     selected_numbers = numbers(make_view(only=only), entries, *(Revert(*pair) for pair in pairs))
     assert selected_numbers == sorted(selected_numbers)
     assert set(selected_numbers) >= {number for pair in pairs for number in pair if number <= len(entries)}
-    assert only not in (ViewLevel.ALL, ViewLevel.TOUCHING, ViewLevel.PENDING) or len(selected_numbers) == len(
-        entries
-    )
+    assert only not in (ViewLevel.ALL, *OF_PROFILES) or len(selected_numbers) == len(entries)
 
 
 def test_merged_counts_what_is_hidden_too() -> None:
