@@ -123,7 +123,7 @@ SUB_COMMAND = SubCommand(
             enqueue=_enqueue_touches,
         ),
         RequestWord(
-            "what waits for you since your pin",
+            "what waits since your pin",
             "pending [profile:NAME] [private]",
             ("pending", "pending profile:NAME"),
             "A warning waits until somebody closes it, its file changes, or the pin is past it.",
@@ -175,7 +175,7 @@ SUB_COMMAND = SubCommand(
             enqueue=make_enqueuer(answer_upgrade),
         ),
         RequestWord(
-            "what a release means for your code",
+            "what a release means for you",
             "release [TAG] [profile:NAME]",
             ("release v1.2.0", "release profile:NAME"),
             "You alone see it. Where a subscription has a profile, each new release is posted once.",
