@@ -101,7 +101,7 @@ SUB_COMMAND = SubCommand(
     },
     requests=(
         RequestWord(
-            "what merges removed, renamed or changed for others",
+            "what merges changed for others",
             "contract [DAYS] [path:… author:… label:…] [repo:owner/name] [private]",
             ("contract 7d", "contract yesterday path:vllm/v1"),
             "It lists names, flags, variables, fields and metrics. Without days: yesterday; up to "
