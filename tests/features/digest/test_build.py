@@ -23,18 +23,19 @@ from bot.errors import (
 )
 from bot.features.digest.rules import Digest
 from bot.features.digest.service import build_digest
-from bot.features.digest.view import render_digest
+from bot.features.digest.view import render_digest, render_report
 from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
 from bot.features.merges.review import BugReview
 from bot.features.merges.summary import ChangeType, Fallback, FallbackReason, build_fallback_summary
 from bot.features.merges.timeline import DayContext, MergeTimeline
-from bot.features.profiles.service import ENTRIES, PROFILES
+from bot.features.profiles.service import ENTRIES, PROFILES, PinnedMerge
 from bot.features.reviews.service import add_kept_reviews
 from bot.features.touches.contracts import keep_contract
-from bot.features.touches.decisions import HITS
+from bot.features.touches.decisions import HITS, record_decision
+from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
 from bot.platform.models import Model
 from bot.platform.models.packing import Coverage
-from bot.platform.pulls.models import Account, PullRequest
+from bot.platform.pulls.models import Account, PullRequest, Reference
 from bot.platform.pulls.paths import Filters
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
@@ -530,3 +531,19 @@ def test_a_refused_summary_leaves_the_others(claude: ClaudeEmulator, model: Mode
     claude.script(Refusal())
     made = with_model(make_pulls(1, 2, 3), model, store, 1)
     assert (len(made.entries), len(made.fallback_entries), made.overview.fallback) == (3, 1, None)
+
+
+def test_only_what_waits_is_read_and_without_a_pin_nobody_can_tell(store: Redis) -> None:
+    pending = DigestView(only=ViewLevel.PENDING, profile="ascend")
+    made, read, app = build_touched(store, pending, 1, 2)
+    assert (made.entries, read) == ((), [])
+    assert made.coverage.gaps == ["what touches ascend (ascend names no commit that is known)"]
+    app.tables.put_field(ENTRIES, "ascend", replace(ENTRY, pin=PinnedMerge("v1", "f" * 40, NOON - timedelta(9))))
+    decision = TouchDecision(HitKey(Reference(REPOSITORY, 1)), TouchVerdict.NOT_US, "U0ADA", NOON)
+    record_decision(app, "ascend", decision)
+    made = build_digest(app, REPOSITORY, DAY, "Engine", pending)
+    assert [entry.number for entry in made.entries] == [2]
+    record_decision(app, "ascend", replace(decision, key=HitKey(Reference(REPOSITORY, 2))))
+    made = build_digest(app, REPOSITORY, DAY, "Engine", pending)
+    assert (made.entries, made.says_of_touches, made.coverage.gaps) == ((), False, [])
+    assert "nothing that waits" in render_report(made)
