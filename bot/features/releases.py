@@ -13,7 +13,7 @@ from bot.errors import UsageError
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.review import FindingStatus
 from bot.features.merges.view import close_findings, make_list, render_lines, render_outcome, render_reference
-from bot.features.profiles.scanning import find_pin
+from bot.features.profiles.scanning import find_merge
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.reviews.service import get_review
 from bot.features.touches.contracts import list_deprecations
@@ -138,7 +138,7 @@ class ReleaseReport:
 
     ``has_start``: the tag holds what the start holds; else it was cut before that, and has copies alone.
     ``warnings`` are merges with a confirmed bug that nothing repaired. ``awaited`` are merges that it is the first
-    release to hold, with why they are waited for.
+    release to hold, with why they are waited for. ``outcomes`` are those that it holds.
     """
 
     tag: Tag
@@ -173,7 +173,7 @@ def build_release(app: App, entry: ProfileEntry, name: str = "", reader: str = "
     tags = history.list_tags(upstream)
     tag = _find_tag(tags, upstream, name)
     profile = app.profiles.require_scanned(entry)
-    start = entry.pin or _find_release_before(app, entry, profile, tags, tag)
+    start = entry.pin or _find_release_before(app, entry, tags, tag)
     way = history.list_way(upstream, start.commit, tag.commit)
     pending, touches, _ = judge_pending(app, entry, profile, start, way=way)
     listed = app.merge_history.read_merges(upstream, start.merged_at - _LOOK_BACK, app.now())
@@ -189,14 +189,15 @@ def build_release(app: App, entry: ProfileEntry, name: str = "", reader: str = "
         history.is_part(upstream, start.commit, tag.commit),
         pending,
         touches,
-        _list_ending(app, entry, tag, inside),
+        _list_ending(app, entry, profile, tag, inside),
         regressions,
         [*_list_warnings(app, [*new.values()][:_MAX_REVIEWS], outcomes)],
         [
             *_list_repairs(app, entry, outcomes, new),
             *(_list_watched(app, history, tag, new, reader) if reader else ()),
         ],
-        outcomes,
+        # what came later is told as what is wrong in it
+        [each for each in outcomes if each.by.number in inside],
     )
 
 
@@ -210,18 +211,16 @@ def _find_tag(tags: Sequence[Tag], upstream: Repository, name: str) -> Tag:
     return tag
 
 
-def _find_release_before(
-    app: App, entry: ProfileEntry, profile: Profile, tags: Sequence[Tag], tag: Tag
-) -> PinnedMerge:
-    before = [each.name for each in tags if each.is_release and each.at < tag.at]
-    if not before:
-        raise UsageError(f"{entry.name} names no commit that I know, and no release is older than {tag.name}.")
-    name, merge = find_pin(app, entry.upstream, before[-1], profile)
+def _find_release_before(app: App, entry: ProfileEntry, tags: Sequence[Tag], tag: Tag) -> PinnedMerge:
+    name = next((each.name for each in reversed(tags) if each.is_release and each.at < tag.at), "")
+    merge = find_merge(app, entry.upstream, name) if name else None
+    if merge is None:
+        raise UsageError(f"{entry.name} names no commit that I know, and I know no release before {tag.name}.")
     return PinnedMerge(name, merge.commit, merge.merge_time.astimezone(UTC))
 
 
 def _list_ending(
-    app: App, entry: ProfileEntry, tag: Tag, inside: Mapping[int, PullRequest]
+    app: App, entry: ProfileEntry, profile: Profile, tag: Tag, inside: Mapping[int, PullRequest]
 ) -> CoveredList[UsedDeprecation]:
     """Return what the code uses of what a tag removed, or of what was to be removed in it."""
     version = parse_version(tag.version)
@@ -233,7 +232,7 @@ def _list_ending(
             if used.uses and (removed in inside if removed else is_due):
                 yield used
 
-    return list_deprecations(app, entry.upstream, app.profiles.require_scanned(entry)).derive(select)
+    return list_deprecations(app, entry.upstream, profile).derive(select)
 
 
 def _list_warnings(

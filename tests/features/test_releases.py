@@ -207,7 +207,7 @@ def test_what_is_in_a_tag_and_on_no_list_is_told_before_any_count(world: World) 
 def test_without_a_pin_it_is_told_since_the_release_before(world: World) -> None:
     world.put(None)
     with pytest.raises(
-        UsageError, match=r"ascend names no commit that I know, and no release is older than v1\.1\.0"
+        UsageError, match=r"ascend names no commit that I know, and I know no release before v1\.1\.0"
     ):
         world.show()
     world.history.tags.append(tag("v1.2.0", 6))
@@ -363,3 +363,15 @@ def test_thousands_of_tags_are_seen_in_one_value(world: World) -> None:
     seen = world.app.tables.get(SEEN_TAGS, NAME)
     assert seen
     assert len(seen.tags) == 5_001
+
+
+def test_a_hit_that_was_reverted_after_the_tag_is_one_in_it(world: World) -> None:
+    late = merge(8, 8.5, 'Revert "Drop the old scheduler (#2)"', body="Reverts octo/engine#2")
+    world.app.merge_history.record_merges((late,))
+    world.history.tags.append(tag("v1.2.0", 6))
+    hits, _, wrong = world.show().partition("Known to be wrong in it")
+    assert "#2 ours/core/scheduler.py:120 may break" in hits
+    assert "#2 Drop the old scheduler, reverted after 8 days by #8" in wrong
+    # the same way, with the revert in it, nothing is left of it
+    world.history.held = (2, 3, 4, 5, 8)
+    assert "ours/core/scheduler.py" not in world.show()
