@@ -63,6 +63,8 @@ def start(launch: LaunchOptions) -> Iterator[Addresses]:
         slack.enable_home(enabled=launch.app.has_home)
         slack.watch_domains(launch.app.unfurl_domains)
         slack.declare_steps(launch.app.steps)
+        if agent := launch.app.agent:
+            slack.declare_agent(hears_stop=agent.hears_stop, prompts=agent.prompts)
         reader = Reader(zone=launch.zone, now=lambda: datetime.now(launch.zone))
         page = make_page(
             slack,

@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from localslack.methods.agents import PROMPTS
 from localslack.methods.registry import ALL_SCOPES
+from localslack.rules.schema import string
+from localslack.state.agents import AGENT_SCOPE, STOP_EVENT
 
 Json = Mapping[str, Any]
 _BOT = "bot"
 # how many shortcuts a manifest may have, and the characters of a name, which others have met and no page says
 _MAX_SHORTCUTS, _MAX_SHORTCUT_NAME = 10, 24
 LINK_EVENT, STEP_EVENT = "link_shared", "function_executed"
+# others have met the limit
+_DESCRIPTION = string(300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +48,20 @@ class Shortcut:
 
 
 @dataclass(frozen=True, slots=True)
+class AgentView:
+    """An app that is an agent: the prompts above its direct messages, and whether it hears who stops it."""
+
+    prompts: tuple[dict[str, str], ...] = ()
+    hears_stop: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """The app's name, its commands and shortcuts, the scopes of its bot, and whether it has a Home tab.
 
     ``unfurl_domains`` are those whose links it hears of: none unless it asks for the event ``link_shared``.
     ``steps`` are its steps of workflows by callback_id: none unless it runs them itself and asks for
-    ``function_executed``.
+    ``function_executed``. ``agent`` is None unless it is declared as an agent, which adds a scope.
     """
 
     name: str = _BOT
@@ -58,20 +71,24 @@ class Manifest:
     shortcuts: tuple[Shortcut, ...] = ()
     unfurl_domains: frozenset[str] = frozenset()
     steps: Json = field(default_factory=dict)
+    agent: AgentView | None = None
 
 
 def read_manifest(text: str) -> Manifest:
     """Parse a manifest in JSON. Raises ValueError, with one sentence, if it is not a manifest."""
     try:
         manifest = json.loads(text)
+        agent = _read_agent(manifest)
+        scopes = frozenset(_get_section(manifest, "oauth_config", "scopes").get("bot", ALL_SCOPES))
         return Manifest(
             _read_name(manifest),
             tuple(map(_read_command, _get_section(manifest, "features").get("slash_commands", ()))),
-            frozenset(_get_section(manifest, "oauth_config", "scopes").get("bot", ALL_SCOPES)),
+            scopes | ({AGENT_SCOPE} if agent else frozenset()),
             bool(_get_section(manifest, "features", "app_home").get("home_tab_enabled", False)),
             _read_shortcuts(_get_section(manifest, "features").get("shortcuts", ())),
             _read_domains(manifest),
             _read_steps(manifest),
+            agent,
         )
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise ValueError("The file is not a Slack app manifest in JSON.") from error
@@ -96,6 +113,22 @@ def _read_steps(manifest: Json) -> Json:
     events = _get_section(settings, "event_subscriptions").get("bot_events", ())
     is_run = settings.get("function_runtime") == "remote" and settings.get("org_deploy_enabled") is True
     return dict(_get_section(manifest, "functions")) if is_run and STEP_EVENT in events else {}
+
+
+def _read_agent(manifest: Json) -> AgentView | None:
+    """Return what the app is as an agent. Raises ValueError for what Slack does not take."""
+    features = _get_section(manifest, "features")
+    if "agent_view" not in features:
+        return None
+    view = features["agent_view"]
+    prompts = view.get("suggested_prompts") or []
+    # a page says that an app has one of the two
+    if "assistant_view" in features or not _DESCRIPTION(view["agent_description"]):
+        raise ValueError("more than Slack takes")
+    if prompts and not PROMPTS(prompts):
+        raise ValueError("more than Slack takes")
+    events = _get_section(manifest, "settings", "event_subscriptions").get("bot_events", ())
+    return AgentView(tuple(prompts), STOP_EVENT in events)
 
 
 def _read_command(command: Json) -> SlashCommand:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from localslack.errors import SlackError
+from localslack.methods.agents import rename_session, set_session_status, set_suggested_prompts
 from localslack.methods.conversations import (
     get_conversation,
     list_conversations,
@@ -32,6 +33,7 @@ from localslack.methods.streams import append_stream, start_stream, stop_stream
 from localslack.methods.thread_status import set_status
 from localslack.methods.unfurls import unfurl_links
 from localslack.methods.views import open_view, publish_view, push_view, update_view
+from localslack.state.agents import AGENT_SCOPE
 from localslack.state.identity import BOT_ID, BOT_USER, TEAM_NAME, TEAM_URL
 from localslack.state.workspace import Json, Workspace
 
@@ -74,14 +76,17 @@ class Method:
     for_app: bool = False  # needs the app's token instead of the bot's
 
 
-# all scopes that methods, events and commands here need
+# all scopes that methods, events and commands here need, but for that of an app declared as an agent
 ALL_SCOPES = frozenset(
     "app_mentions:read channels:history channels:read chat:write commands files:write groups:history groups:read "
     "im:history im:read im:write links:read links:write mpim:history mpim:read reactions:write users:read".split()
 )
 METHODS: dict[str, Method] = {
+    "agents.sessions.rename": Method(rename_session, "chat:write"),
+    "agents.sessions.setStatus": Method(set_session_status, "chat:write"),
     "apps.connections.open": Method(open_connection, for_app=True),
     "assistant.threads.setStatus": Method(set_status, "chat:write"),
+    "assistant.threads.setSuggestedPrompts": Method(set_suggested_prompts, AGENT_SCOPE),
     "auth.test": Method(check_auth),
     "chat.appendStream": Method(append_stream, "chat:write"),
     "chat.delete": Method(delete_message, "chat:write"),

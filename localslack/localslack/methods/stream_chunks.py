@@ -82,4 +82,4 @@ def _convert_chunk(chunk: Json) -> StreamContent:
     if kind == "blocks":
         return StreamContent(blocks=tuple(chunk["blocks"]))
     rest = {key: value for key, value in chunk.items() if key not in {"type", "id"}}
-    return StreamContent(tasks=({"type": "task_card", "task_id": chunk["id"], **rest},))
+    return StreamContent(tasks=({"type": "task_card", "task_id": chunk["id"], **rest},), begins_with_tasks=True)

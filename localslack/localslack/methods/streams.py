@@ -10,6 +10,7 @@ from localslack.methods.messages import read_content as read_message_content
 from localslack.methods.stream_chunks import check_content, get_mode, read_content
 from localslack.rules.blocks import parse_blocks
 from localslack.rules.messages import check_blocks, check_metadata
+from localslack.state.agents import ACTIVE, STATUSES
 from localslack.state.channel import Channel
 from localslack.state.streams import ENDED, Stream, StreamContent
 from localslack.state.workspace import Json, Workspace
@@ -19,7 +20,7 @@ START = COMMON | frozenset(
     "thread_ts recipient_team_id recipient_user_id task_display_mode icon_emoji icon_url username".split()
 )
 APPEND = COMMON | {"ts"}
-STOP = APPEND | {"blocks", "metadata"}  # session_status is for apps declared as agents, unlike this one
+STOP = APPEND | {"blocks", "metadata", "session_status"}
 
 
 def start_stream(team: Workspace, arguments: Json) -> Json:
@@ -51,12 +52,17 @@ def append_stream(team: Workspace, arguments: Json) -> Json:
 def stop_stream(team: Workspace, arguments: Json) -> Json:
     """End a stream, with blocks below it (``chat.stopStream``). That an empty one is refused is not documented."""
     _check_arguments(STOP, arguments)
+    status = arguments.get("session_status")
+    raise_error(None if status is None or _may_set(team, status) else "invalid_arguments")
     channel, stream = _find_running(team, arguments)
     whole, blocks = _extend_content(stream, arguments), _read_blocks(arguments)
     raise_error(check_blocks(blocks, whole.shown) or check_metadata(arguments.get("metadata")))
     raise_error(None if whole.shown or blocks else "no_text")
     stream.show_content(whole, get_mode(arguments), blocks)
     stream.end()
+    place = channel.id, str(stream.message["thread_ts"])
+    if place in team.agents.sessions:
+        team.agents.set_status(*place, str(status or ACTIVE))
     if metadata := read_message_content(arguments)["metadata"]:
         stream.message["metadata"] = metadata
     return {"channel": channel.id, "ts": stream.message["ts"], "message": copy.deepcopy(stream.message)}
@@ -64,6 +70,11 @@ def stop_stream(team: Workspace, arguments: Json) -> Json:
 
 def _check_arguments(allowed: frozenset[str], arguments: Json) -> None:
     raise_error(None if arguments.keys() <= allowed else "invalid_arguments")
+
+
+def _may_set(team: Workspace, status: object) -> bool:
+    """Return whether the end of a stream may set this status of its session: of apps declared as agents."""
+    return team.agents.is_declared and status in STATUSES
 
 
 def _check_recipient(channel: Channel, arguments: Json) -> str | None:

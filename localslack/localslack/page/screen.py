@@ -81,6 +81,8 @@ class Screen:
             else self._render_channel(place, messages[place], thread),
             "thread": [] if is_home or not thread else self._render_thread(place, thread),
             "status": "" if is_home or not thread else self._format_status(place, thread),
+            "stops": thread if thread and not is_home and self._slack.can_stop_session(place, thread) else "",
+            "prompts": self._slack.get_prompts(place),
             "window": self._render_window(window),
             "latest": {each: _find_latest(listed) for each, listed in messages.items()},
             "refused": len(self._slack.refusals),

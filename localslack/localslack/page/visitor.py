@@ -149,7 +149,10 @@ class Visitor:
         return ActionResult()
 
     def stop_answer(self, place: str, ts: str) -> ActionResult:
-        """Stop an answer that is still being written."""
+        """Stop an answer that is still being written. An app that is an agent is told."""
+        thread = str(self._slack.get_message(place, ts).get("thread_ts") or ts)
+        if self._slack.can_stop_session(place, thread):
+            return self._report_delivery(self._person.stop_session(place, thread))
         self._slack.stop_stream(place, ts)
         return ActionResult()
 

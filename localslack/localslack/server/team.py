@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +19,7 @@ from localslack.server.changes import ChangeCounter
 from localslack.server.channels import TeamChannels
 from localslack.server.rich_text import compose_rich_text
 from localslack.server.views import TeamViews
+from localslack.state.agents import AGENT_SCOPE, Agents, Session
 from localslack.state.statuses import Statuses
 from localslack.state.steps import StepExecution
 from localslack.state.streams import ENDED, STOPPED_BY_USER, STREAM_SECONDS, Streams
@@ -74,6 +75,7 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
             link,
             Streams(times.clock, times.stream_seconds),
             Statuses(times.clock),
+            Agents(times.clock),
         )
         self.changes = ChangeCounter()
         self._responses = ResponseUrls(self.workspace)
@@ -250,7 +252,53 @@ class SlackTeam(TeamChannels, TeamViews, Loopback):
     def get_status(self, channel: str, thread_ts: str) -> str:
         """Return the thread's current status, or an empty string."""
         with self._lock:
-            return self.workspace.statuses.get_current(channel, thread_ts)
+            status = self.workspace.statuses.get_current(channel, thread_ts)
+            return status or self.workspace.agents.describe_work(channel, thread_ts)
+
+    # agents
+
+    def declare_agent(self, *, hears_stop: bool = True, prompts: Sequence[Json] = ()) -> None:
+        """Declare the app as an agent, as with ``agent_view`` in its manifest: its token gets a scope.
+
+        ``hears_stop``: it asks for the event of the button to stop. ``prompts`` are those of the manifest.
+        """
+        with self._lock:
+            self.workspace.scopes |= {AGENT_SCOPE}
+            agents = self.workspace.agents
+            agents.is_declared, agents.hears_stop, agents.defaults = True, hears_stop, tuple(prompts)
+
+    def get_session(self, channel: str, thread_ts: str) -> Session | None:
+        """Return a copy of a thread's session with its current status."""
+        with self._lock:
+            agents = self.workspace.agents
+            session = copy.copy(agents.sessions.get((channel, thread_ts)))
+            if session:
+                session.status = agents.get_status(channel, thread_ts)
+            return session
+
+    def get_prompts(self, channel: str) -> Json:
+        """Return the title and the prompts of direct messages: those of the manifest until the app sets others."""
+        with self._lock:
+            agents = self.workspace.agents
+            default = {"title": "", "prompts": list(agents.defaults) if agents.is_declared else []}
+            return copy.deepcopy(agents.prompts.get(channel, default))
+
+    def can_stop_session(self, channel: str, thread_ts: str) -> bool:
+        """Return whether people see the button to stop a thread's session."""
+        with self._lock:
+            return self.workspace.agents.can_stop(channel, thread_ts)
+
+    def stop_session(self, channel: str, thread_ts: str) -> list[str]:
+        """Stop the streams of a session as its button does; return their timestamps. Its status stays."""
+        with self._settle_streams():
+            require(self.workspace.agents.can_stop(channel, thread_ts), f"{thread_ts} has no button to stop it")
+            place, streams = self.workspace.channels[channel], self.workspace.streams
+            replies = [each for each in place.messages if each.get("thread_ts") == thread_ts]
+            running = [each for each in replies if streams.is_running(channel, each)]
+            for message in running:
+                if stream := streams.find_stream(channel, message):
+                    stream.end(STOPPED_BY_USER)
+            return [str(message["ts"]) for message in running]
 
     # what people have seen
 

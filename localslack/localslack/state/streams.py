@@ -26,20 +26,24 @@ class StreamContent:
     plan: str = ""
     tasks: tuple[Json, ...] = ()
     blocks: tuple[Json, ...] = ()
+    # whether cards came before any text
+    begins_with_tasks: bool = False
 
     def __add__(self, more: StreamContent) -> StreamContent:
         tasks = {task["task_id"]: task for task in self.tasks}
         for task in more.tasks:
             tasks[task["task_id"]] = _merge_task(tasks.get(task["task_id"], {}), task)
         blocks = (*self.blocks, *more.blocks)
-        return StreamContent(self.text + more.text, more.plan or self.plan, tuple(tasks.values()), blocks)
+        first = self if self.text or self.tasks else more
+        text, plan = self.text + more.text, more.plan or self.plan
+        return StreamContent(text, plan, tuple(tasks.values()), blocks, first.begins_with_tasks)
 
     @property
     def shown(self) -> list[Json]:
-        """The blocks of the message; real ones interleave the cards with the text."""
+        """The blocks of the message, with all cards where the first came; real ones are between the text."""
         text = [{"type": "markdown", "text": self.text}] if self.text else []
         plan = [{"type": "plan", "title": self.plan, "tasks": list(self.tasks)}] if self.plan else self.tasks
-        return [*text, *plan, *self.blocks]
+        return [*plan, *text, *self.blocks] if self.begins_with_tasks else [*text, *plan, *self.blocks]
 
     @property
     def length(self) -> int:

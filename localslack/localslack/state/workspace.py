@@ -11,6 +11,7 @@ from typing import Any
 
 from localslack.errors import SlackError, raise_error
 from localslack.rules.elements import USER
+from localslack.state.agents import Agents
 from localslack.state.channel import Channel, copy_json, get_direct_id, is_reply
 from localslack.state.element_values import ElementState
 from localslack.state.identity import APP_ID, BOT_ID, BOT_USER, TEAM_URL
@@ -47,6 +48,7 @@ class Workspace:
     link: Callable[[], str] = str
     streams: Streams = field(default_factory=Streams)
     statuses: Statuses = field(default_factory=Statuses)
+    agents: Agents = field(default_factory=Agents)
     unfurls: Unfurls = field(default_factory=Unfurls)
     steps: Steps = field(default_factory=Steps)
     channels: dict[str, Channel] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from typing import Any
 
 from localslack.errors import require
 from localslack.interaction.controls import find_control
+from localslack.state.agents import STOP_EVENT
 from localslack.state.channel import Channel
 from localslack.state.element_values import add_default_ids
 from localslack.state.identity import APP_ID, BOT_USER
@@ -109,6 +110,13 @@ class Person(ViewUser):
         if message:
             self.share_links(channel, ts)
         return delivery
+
+    def stop_session(self, channel: str, thread_ts: str) -> Delivery:
+        """Press the button that stops the app's work in a thread, which Slack shows while a session processes."""
+        streams = self.slack.stop_session(channel, thread_ts)
+        place = {"channel": channel, "thread_ts": thread_ts, "streaming_message_ts": streams}
+        event = {"type": STOP_EVENT, "user": self.user, "event_ts": self.slack.make_ts(), **place}
+        return self._send_event(event)
 
     def share_links(self, channel: str, ts: str) -> Delivery | None:
         """Send the ``link_shared`` event of a message; None if the app is not told of any of its links."""

@@ -162,7 +162,7 @@ def test_chunks_are_text_cards_and_blocks(thread: Thread) -> None:
 def test_a_plan_has_the_cards_in_it(thread: Thread) -> None:
     thread.start(chunks=[PlanUpdateChunk(title="Plan"), task()], task_display_mode="plan")
     thread.stop(chunks=[PlanUpdateChunk(title="Done"), text_chunk("x")])
-    _, plan = thread.message["blocks"]
+    plan, _ = thread.message["blocks"]
     assert (plan["title"], [card["task_id"] for card in plan["tasks"]]) == ("Done", ["read"])
 
 

@@ -19,12 +19,33 @@ function show(screen) {
   beside.dataset.of = here.thread;
   if (here.thread) shown(beside, screen.thread);
   $("#status").textContent = screen.status;
+  $("#stop").hidden = !screen.stops;
+  $("#stop").dataset.stop = screen.stops;
+  showPrompts(screen.prompts);
   showWindow(screen.window);
   showNews(screen.latest);
   openAnswer();
   const count = $("#refused");
   count.hidden = !screen.refused;
   count.textContent = screen.refused ? ` ${screen.refused} refused` : "";
+}
+
+// prompts of an app that is an agent: a click sends the message, as in Slack
+
+function showPrompts({ title, prompts }) {
+  const section = $("#prompts");
+  const written = JSON.stringify([title, prompts]);
+  section.hidden = !prompts.length;
+  if (section.dataset.of === written) return;
+  section.dataset.of = written;
+  $("h3", section).textContent = title;
+  $("ul", section).replaceChildren(...prompts.map((each) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "try", textContent: each.title });
+    button.dataset.prompt = each.message;
+    const item = document.createElement("li");
+    item.append(button);
+    return item;
+  }));
 }
 
 function showNews(latest) {
@@ -129,6 +150,7 @@ document.addEventListener("click", (event) => {
   } else if (dataset.action) act(target, dataset.value);
   else if (dataset.dismiss) send("dismiss", { ts: dataset.dismiss });
   else if (dataset.stop) send("stop", { place: here.place, ts: dataset.stop }).then((said) => toast(said.notice));
+  else if (dataset.prompt) send("say", { place: here.place, thread: "", text: dataset.prompt }).then((said) => toast(said.notice));
   else if (dataset.close) send("close", { view: dataset.close });
   else if (dataset.word) complete($(`#${dataset.for}`).elements.text, target);
   else if (dataset.try) {
