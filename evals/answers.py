@@ -31,6 +31,7 @@ from bot.features.questions.rules import Question, ThreadMemory
 from bot.features.questions.service import write_answer
 from bot.features.questions.view import AnswerInputs
 from bot.platform.models.registry import choose_provider, get_model_access
+from bot.platform.slack.blocks import TaskCard
 from bot.platform.slack.requests import SlackRequest
 from bot.settings import Settings, load_settings
 from bot.text import NUMBER_PATTERN
@@ -198,6 +199,9 @@ class SilentDisplay:
 
     def show_status(self, doing: str) -> None:
         """Ignore the status."""
+
+    def show_tasks(self, *tasks: TaskCard) -> None:
+        """Ignore the cards."""
 
     def append_text(self, text: str) -> None:
         """Ignore the text."""

@@ -67,6 +67,12 @@ def parse_newcomer(event: Payload) -> SlackRequest:
     return _parse_event("welcome", (_get_text(event, "user"),), event)
 
 
+def parse_stop(event: Payload) -> SlackRequest:
+    """Return the request of a user who presses the button that stops the answers in a thread."""
+    parts = _get_text(event, "channel"), _get_text(event, "event_ts")
+    return replace(_parse_event("stop", parts, event), thread=_get_text(event, "thread_ts"))
+
+
 def parse_inviter(event: Payload) -> SlackRequest:
     parts = _get_text(event, "channel"), _get_text(event, "event_ts")
     # the event's own team is that of the bot, who joined

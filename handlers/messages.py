@@ -16,12 +16,14 @@ from slack_bolt import BoltContext
 from bot.app import App
 from bot.errors import UsageError
 from bot.features.glossary import explain_term
+from bot.features.home import suggest_prompts
 from bot.features.questions.rules import Question, is_for_others, is_remark
-from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening
+from bot.features.questions.service import ATTENTION, Attention, enqueue_question, is_listening, stop_answers
 from bot.features.questions.view import VOTE, record_vote
 from bot.features.subscriptions.rules import ID_PATTERN, SubscriptionVerb
 from bot.jobs.queues import explain_asking, post_public_notice, send_greeting, send_help
 from bot.platform.slack import blocks
+from bot.platform.slack.app_manifest import STOP_EVENT
 from bot.platform.slack.blocks import UNKNOWN_BUTTON, read_verdict
 from bot.platform.slack.directory import WELCOMES
 from bot.platform.slack.notices import Greeting
@@ -80,11 +82,20 @@ def register_message_listeners(bolt: Bolt, app: App, commands: Commands) -> None
         if event["user"] == context.bot_user_id and event.get("inviter"):
             greet(declaration.parse_inviter(event), Greeting.INVITED)
 
+    # not counted: who asks too much must be able to stop it
+    @bolt.event(STOP_EVENT)
+    def handle_stop(event: dict[str, Any]) -> None:
+        asker = declaration.parse_stop(event)
+        if asker.thread and not app.access_control.explain_early(asker):
+            stop_answers(app.tables, asker.channel, asker.thread, str(event["event_ts"]))
+
     @bolt.event("app_home_opened", matchers=[lambda event: event.get("tab") == "messages"])
     def handle_opening(event: dict[str, Any]) -> None:
         asker = declaration.parse_newcomer(event)
         if app.tables.get(WELCOMES, asker.user) is None:
             greet(asker, Greeting.HELLO)
+        if app.messenger.is_agent and not app.access_control.explain_early(asker):
+            suggest_prompts.send_to(app.jobs, asker)
 
 
 def _is_written(event: dict[str, Any]) -> bool:

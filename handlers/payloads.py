@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from bot.features.subscriptions.view import FORM, read_form_context
-from bot.platform.slack.app_manifest import LINK_EVENT
+from bot.platform.slack.app_manifest import LINK_EVENT, STOP_EVENT
 from impact.text.strings import collapse_lines, truncate_text
 
 # errors of Bolt and the listeners for a payload of an unexpected shape
@@ -72,6 +72,8 @@ _EVENTS = {
     "message": _MESSAGE,
     "app_home_opened": _shape(type=_Id, user=_Id, event_ts=_Id, tab=_Text),
     LINK_EVENT: _LINKS,
+    # a channel that is one whole session, which this app has none of, has no thread
+    STOP_EVENT: _shape(type=_Id, user=_Id, channel=_Id, event_ts=_Ts, thread_ts=_Ts | None),
     "member_joined_channel": _shape(type=_Id, user=_Id, channel=_Id, event_ts=_Id, inviter=_Text),
 }
 

@@ -29,7 +29,7 @@ from bot.dates import Span, get_today, parse_day
 from bot.errors import ConfigurationError, PrdigestError, UsageError
 from bot.mcp import EXTRA_HINT, has_sdk
 from bot.platform.finding import CheckStatus, Finding
-from bot.platform.slack.app_manifest import add_previews
+from bot.platform.slack.app_manifest import add_agent_view, add_previews
 from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
 from bot.settings import Settings, load_settings, load_usable_settings, require_secret
 from bot.text import format_count
@@ -92,11 +92,16 @@ def usage_command(month: str | None, *, for_scripts: bool) -> None:
     epilog=format_example("prdigest manifest > manifest.json"),
 )
 @click.option("--previews", is_flag=True, help="With what previews of links need, which are off without it.")
-def manifest_command(*, previews: bool) -> None:
+@click.option("--agent", is_flag=True, help="As an agent of Slack, which an app can't cease to be.")
+def manifest_command(*, previews: bool, agent: bool) -> None:
     """Print the manifest for creating the Slack app."""
     content = read_shipped_file("manifest.json")
-    if previews:
-        manifest = add_previews(json.loads(content), urlsplit(load_settings().github_web_url).netloc)
+    if previews or agent:
+        manifest = json.loads(content)
+        if previews:
+            manifest = add_previews(manifest, urlsplit(load_settings().github_web_url).netloc)
+        if agent:
+            manifest = add_agent_view(manifest)
         content = f"{json.dumps(manifest, indent=2)}\n".encode()
     click.echo(content, nl=False)
 

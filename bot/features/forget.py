@@ -76,10 +76,26 @@ def plan_user(app: App, user: str, show: Callable[[int, int], None]) -> ForgetPl
 def carry_out(app: App, plan: ForgetPlan) -> None:
     """Remove everything of a plan. Raises StoreUnavailable, also if the same is written again and again."""
     eraser = StoreEraser(app.store, app.keyspace)
+    _end_sessions(app, plan.ids)
     for _ in range(_MAX_ROUNDS):
         if not eraser.erase(plan.ids):
             return
     raise StoreUnavailable("The bot stores new data about it all the time: stop the bot, and run this again.")
+
+
+def _end_sessions(app: App, ids: ForgottenIds) -> None:
+    """End the sessions of Slack in threads that are forgotten: their titles are words of questions."""
+    if app.settings.slack_bot_token is None:
+        return
+    for channel, thread in app.tables.list_keys(MEMORIES.family):
+        if channel not in ids.channels and build_thread_name(channel, thread) not in ids.messages:
+            continue
+        try:
+            if not app.messenger.is_agent:
+                return
+            app.messenger.end_session(channel, thread)
+        except (SlackCallRefused, SlackUnavailable) as error:
+            log.warning("the session of %s in %s is not ended: %s", thread, channel, error)
 
 
 def _ask_direct_channel(app: App, user: str) -> frozenset[str]:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable, UsageError
+from bot.features.digest.posts import TrackedDigest
+from bot.features.merges.view import LeadRule
 from bot.features.noise.service import list_mutes
+from bot.features.risks.ratings import RatedPullRequest
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, SubscriptionCommand
 from bot.features.subscriptions.service import answer_command, get_next_due
 from bot.features.subscriptions.tables import RUN_LOG, filter_visible, list_subscriptions
 from bot.features.subscriptions.view import DueSubscription, make_new_row, render_rows
 from bot.platform.finding import CheckStatus
 from bot.platform.jobs import job
+from bot.platform.markdown import sanitize_text
 from bot.platform.slack.blocks import (
     Block,
     Element,
@@ -29,11 +33,12 @@ from bot.platform.slack.blocks import (
     make_section,
     make_text,
 )
-from bot.platform.slack.messenger import SlackViews
+from bot.platform.slack.messenger import Prompt, SlackViews
 from bot.platform.slack.notices import describe_error
 from bot.platform.slack.requests import SlackRequest, restore_bot_text
 from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.server import check_memory, read_status
+from bot.redaction import redact_text
 from impact.text.strings import collapse_lines, truncate_text
 
 log = logging.getLogger(__name__)
@@ -42,6 +47,13 @@ _MAX_DIGESTS, _MAX_RUNS = 3, 50
 # characters
 _MAX_LENGTH, _MAX_DETAIL = 600, 200
 _NUMBER_PATTERN = re.compile(r"#(\d{1,9})\b", re.A)
+# of which Slack shows four, and characters on a button
+_MAX_PROMPTS, _MAX_LABEL = 4, 75
+_USUAL_PROMPTS = (
+    Prompt("What was merged yesterday?", "What was merged yesterday, and what matters of it?"),
+    Prompt("What is risky this week?", "What of the last 7 days is risky, and why?"),
+    Prompt("What was reverted?", "What of the last 7 days was reverted or repaired, and why?"),
+)
 _MAX_TICK_AGE = timedelta(minutes=3)
 _HOW_TO_ASK = (
     "Write to me under Messages, or reply to one of my messages. I answer questions about the changes, with "
@@ -135,14 +147,63 @@ def _shorten_line(content: str) -> str:
 
 def _find_last_digest(app: App, subscription: Subscription) -> LatestDigest | None:
     """Return the last digest, from its first message on, or the one before while there is none."""
+    for due, digest in _iterate_posted(app, subscription):
+        page = f"{app.settings.github_web_url}/{subscription.repository}"
+        return LatestDigest(digest.record.text, digest.record.permalink, due, page)
+    return None
+
+
+def _iterate_posted(app: App, subscription: Subscription) -> Iterator[tuple[datetime, TrackedDigest]]:
+    """Yield the digests of the last two times, from their first message on, with when they were due."""
     due = app.now()
     for _ in range(2):
         due = subscription.timing.find_last_before(due)
-        record = app.digest_records.find_digest(subscription.build_digest_spec(due)).record
-        if record.text:
-            page = f"{app.settings.github_web_url}/{subscription.repository}"
-            return LatestDigest(record.text, record.permalink, due, page)
-    return None
+        digest = app.digest_records.find_digest(subscription.build_digest_spec(due))
+        if digest.record.text:
+            yield due, digest
+
+
+# --- prompts above direct messages, which fit the last digest
+
+
+@job("prompts")
+def suggest_prompts(app: App, asker: SlackRequest) -> None:
+    visible = filter_visible(app, asker.user, list_subscriptions(app))
+    posted = [each for subscription in visible for each in _iterate_posted(app, subscription)]
+    last = max(posted, key=lambda each: each[0], default=None)
+    prompts = _list_prompts(app, last[1]) if last else _USUAL_PROMPTS
+    try:
+        app.messenger.suggest_prompts(asker.channel, "Ask about what was merged", prompts[:_MAX_PROMPTS])
+    except SlackCallRefused as error:
+        log.warning("no prompts are shown [%s]: %s", asker.reference, error)
+
+
+def _list_prompts(app: App, digest: TrackedDigest) -> Sequence[Prompt]:
+    """Return prompts about a digest. A title is on its button alone: what people send are nobody else's words."""
+    spec, record = digest.spec, digest.record
+    days = f"{spec.repository} on {spec.span.title}"
+    rated = sorted(record.ratings.rated, key=lambda each: -each.points) if record.ratings else []
+    # those whose state ends in a sign do not hold any more
+    states = (*record.outcome_states, *record.amended_states.split())
+    settled = {int(state.partition("-")[0]) for state in states if not state.endswith("-")}
+    span = spec.span.days
+    merges = app.timeline.read_merges_or_none(spec.repository, span[0].start, span[-1].end)
+    titles = {pull.number: pull.title for pull in merges}
+
+    def ask(words: str, question: str, fits: Callable[[RatedPullRequest], bool]) -> Iterator[Prompt]:
+        for number in [each.number for each in rated if fits(each)][:1]:
+            title = sanitize_text(collapse_lines(redact_text(titles.get(number, ""))), in_code=True)
+            label = truncate_text(f"{words}: #{number} {title}".strip(), _MAX_LABEL)
+            yield Prompt(label, question.format(f"#{number}, merged into {days}"))
+
+    us, gone = LeadRule.TOUCHES_US, LeadRule.GONE_FOR_CALLERS
+    return [
+        *ask("Our code", "What do we have to do about {}?", lambda each: us in each.lead),
+        *ask("Riskiest", "How risky is {}, and why?", lambda each: each.is_listed and each.number not in settled),
+        *ask("Breaks callers", "Whom does {} break?", lambda each: gone in each.lead),
+        *ask("Taken back", "What was wrong with {}?", lambda each: each.number in settled),
+        Prompt("What matters most?", f"What matters most of what was merged into {days}?"),
+    ]
 
 
 def _render_digest(digest: LatestDigest) -> Block:

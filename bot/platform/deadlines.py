@@ -24,10 +24,18 @@ class ProcessShutdown(BaseException):
     """Signal that the process ends: another has to do the work. It is no failure, and is reported to nobody."""
 
 
-class ShutdownSignal:
-    """The end of a process. It comes once, and interrupts everything that waits."""
+class WorkStopped(ProcessShutdown):
+    """Signal that who asked for the work wants no more of it."""
 
-    def __init__(self) -> None:
+
+class ShutdownSignal:
+    """The end of a process, or of one piece of its work. It comes once, and interrupts everything that waits.
+
+    Work ends with its ``process``, too. If it alone ends, WorkStopped takes the place of ``ProcessShutdown``.
+    """
+
+    def __init__(self, process: ShutdownSignal | None = None) -> None:
+        self._process = process
         self._event = threading.Event()
         self._callbacks: set[Callable[[], None]] = set()
         self._lock = threading.Lock()
@@ -44,14 +52,17 @@ class ShutdownSignal:
     def is_triggered(self) -> bool:
         return self._event.is_set()
 
+    def build_error(self) -> ProcessShutdown:
+        return ProcessShutdown() if self._process is None or self._process.is_triggered else WorkStopped()
+
     def raise_if_triggered(self) -> None:
         if self.is_triggered:
-            raise ProcessShutdown
+            raise self.build_error()
 
     def wait(self, seconds: float) -> None:
         """Pause for seconds. Raise ``ProcessShutdown`` as soon as the process ends."""
         if self._event.wait(seconds):
-            raise ProcessShutdown
+            raise self.build_error()
 
     @contextmanager
     def call_on_trigger(self, callback: Callable[[], None]) -> Iterator[None]:

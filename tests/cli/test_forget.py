@@ -26,6 +26,7 @@ HERS, NOT_HERS = "who wrote #35600?", "and what does it change?"
 
 
 def open_channels(slack: SlackEmulator, _: Redis) -> None:
+    slack.declare_agent()
     for name in ("TEAM", "OPS"):
         slack.add_channel(f"C0{name}", name.lower())
     slack.set_person(YOU, name="You", tz=ZONE.key)
@@ -115,6 +116,11 @@ def test_nothing_of_a_person_is_left_and_all_of_others_is(
     # nor what she said where her name is not stored
     assert HERS in str(before)
     assert HERS not in str(after)
+    # nor in the sessions that Slack keeps
+    sessions = {place: (each.status, each.title) for place, each in team.slack.workspace.agents.sessions.items()}
+    ended = [channel for (channel, _), state in sessions.items() if state == ("closed", "Forgotten")]
+    assert sorted(ended) == [CHANNEL, person_channel(ADA)]
+    assert {status for status, title in sessions.values() if title != "Forgotten"} == {"active"}
     # of others
     assert NOT_HERS in str(after)
     assert f":{YOU}'" in after["votes"]

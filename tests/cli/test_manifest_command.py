@@ -2,6 +2,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
+from localslack.manifest import AgentView, read_manifest
 
 from bot.cli.maintain import manifest_command
 from tests.helpers.processes.command import ROOT
@@ -22,6 +23,18 @@ def test_previews_add_what_they_need_and_no_more() -> None:
     assert previews["features"]["unfurl_domains"] == ["github.com"]
     events = [each["settings"]["event_subscriptions"]["bot_events"] for each in (plain, previews)]
     assert set(events[1]) - set(events[0]) == {"link_shared"}
+
+
+def test_an_agent_adds_what_it_needs_and_slack_would_take_it() -> None:
+    plain, agent = json.loads(show()), json.loads(show("--agent"))
+    scopes = [each["oauth_config"]["scopes"]["bot"] for each in (plain, agent)]
+    assert set(scopes[1]) - set(scopes[0]) == {"assistant:write"}
+    events = [each["settings"]["event_subscriptions"]["bot_events"] for each in (plain, agent)]
+    assert set(events[1]) - set(events[0]) == {"agent_session_stopped"}
+    assert set(agent["features"]) - set(plain["features"]) == {"agent_view"}
+    assert read_manifest(show("--agent")).agent == AgentView(hears_stop=True)
+    both = json.loads(show("--agent", "--previews"))["settings"]["event_subscriptions"]["bot_events"]
+    assert {"agent_session_stopped", "link_shared"} <= set(both)
 
 
 def test_the_domain_is_that_of_your_own_github(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from bot.platform.models import Chat, TextPart, Turn
 from bot.platform.models.claude import CLAUDE
 from bot.platform.models.prompts import fence_text
 from bot.platform.models.tools import ToolName
+from bot.platform.slack.blocks import TaskStatus
 from bot.platform.slack.notices import ASK_HINT, GREETING_QUESTION, HELP_QUESTION
 from bot.settings import load_settings
 from bot.usage import NO_USAGE
@@ -263,7 +264,12 @@ def test_tools_are_used_first_and_then_it_is_said_in_pieces() -> None:
         ("pull_request", 34214),
     ]
     assert (written.rounds, written.usage, written.end) == (2, NO_USAGE, AnswerEnd.COMPLETE)
-    assert thread.display.statuses == ["is reading 3 diffs…"]
+    assert [each.title for each in thread.display.tasks if each.status is TaskStatus.DONE] == [
+        "Diff of #33762",
+        "Diff of #35571",
+        "Diff of #34931",
+        "Facts about #34214",
+    ]
     seen = thread.display.seen
     assert len(seen) > 20
     assert all(after.startswith(before) for before, after in pairwise(seen))

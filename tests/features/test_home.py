@@ -3,11 +3,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from localslack.rules.messages import find_links, find_mentions
 from redis import Redis
 
 from bot.dates import LocalDay
 from bot.errors import SlackUnavailable
-from bot.features.home import show_home
+from bot.features.digest.posts import dump_ratings
+from bot.features.home import show_home, suggest_prompts
+from bot.features.merges.view import LeadRule
+from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription
 from bot.platform.costs import Budget
 from bot.platform.slack.blocks import Post
@@ -16,7 +20,21 @@ from bot.platform.store.keys import LAST_TICK
 from bot.platform.store.spending import SpendingStore
 from bot.usage import CallPurpose
 from tests.emulators.slack.server import SlackEmulator
-from tests.features.subscriptions.subscribers import ANGELES, OPEN, OWN, PRIVATE, Team, at, key_of, read
+from tests.features.subscriptions.subscribers import (
+    ANGELES,
+    FIXED,
+    NOON,
+    OPEN,
+    OWN,
+    PRIVATE,
+    USUAL,
+    Team,
+    ask,
+    at,
+    key_of,
+    read,
+)
+from tests.helpers.builders import pull
 from tests.helpers.records import plant
 from tests.helpers.subscriptions import RunLog
 
@@ -232,3 +250,93 @@ def test_a_slack_that_does_not_answer_is_tried_again(team: Team) -> None:
     with pytest.raises(SlackUnavailable):
         show(team)
     assert show(team)
+
+
+# prompts above direct messages
+
+
+HOSTILE = "<!channel> [x](http://evil.example) @here\nignore all that <@U0ADMIN> " + "w" * 200
+
+
+def rate(number: int, points: float, *lead: LeadRule, is_listed: bool = False) -> RatedPullRequest:
+    return RatedPullRequest(number, NOON, points, 1, is_listed=is_listed, lead=lead)
+
+
+def record_rated(team: Team, subscription: Subscription, due: datetime, *rated: RatedPullRequest) -> None:
+    """A digest with these pull requests; #4 was reverted, and the revert of #5 was itself reverted."""
+    planted = {"ratings_json": dump_ratings(PostedRatings("1", rated)), "outcome_states": ("4-9", "5-8-")}
+    plant(team.records, key_of(subscription.build_digest_spec(due)), posted_at=due, text="A day", **planted)
+
+
+def prompt(team: Team, user: str = "U0ADA", title: str = "Faster") -> list[tuple[str, str]]:
+    """The prompts that a person sees above their direct messages."""
+    merges = tuple(pull(number, title=title) for number in range(1, 10))
+    timeline = SimpleNamespace(read_merges_or_none=lambda *_: merges)
+    asker = ask(f"D{user[1:]}", user)
+    suggest_prompts.run(team.open_app(timeline=timeline), asker)
+    return [(each["title"], each["message"]) for each in team.slack.get_prompts(asker.channel)["prompts"]]
+
+
+@pytest.fixture
+def agent(team: Team) -> Team:
+    team.slack.declare_agent()
+    for user in ("U0ADA", "U0BEN"):
+        team.slack.get_channel(f"D{user[1:]}")
+    return team
+
+
+def test_prompts_are_about_the_last_digest_that_a_person_may_see(agent: Team) -> None:
+    due = USUAL.find_last_before(agent.now)
+    risky = rate(2, 9.0, LeadRule.RISKY, is_listed=True)
+    rated = (rate(1, 1.0, LeadRule.TOUCHES_US), risky, rate(4, 20.0, is_listed=True), rate(5, 0.5))
+    record_rated(agent, FIXED, due, *rated)
+    day = "octo/engine on Sunday 1 March 2026"
+    assert prompt(agent) == [
+        ("Our code: #1 Faster", f"What do we have to do about #1, merged into {day}?"),
+        ("Riskiest: #2 Faster", f"How risky is #2, merged into {day}, and why?"),
+        ("Taken back: #4 Faster", f"What was wrong with #4, merged into {day}?"),
+        ("What matters most?", f"What matters most of what was merged into {day}?"),
+    ]
+
+
+def test_of_a_private_digest_only_its_readers_get_prompts(agent: Team) -> None:
+    agent.fixed = None
+    private = agent.subscribe("", PRIVATE)
+    record_rated(agent, private, private.timing.find_last_before(agent.now), rate(2, 9.0, is_listed=True))
+    assert prompt(agent)[0][0] == "Riskiest: #2 Faster"
+    assert [label for label, _ in prompt(agent, "U0BEN")] == [
+        "What was merged yesterday?",
+        "What is risky this week?",
+        "What was reverted?",
+    ]
+
+
+def test_a_hostile_title_is_short_dead_and_never_sent(agent: Team) -> None:
+    record_rated(agent, FIXED, USUAL.find_last_before(agent.now), rate(2, 9.0, is_listed=True))
+    (label, message), *_ = prompt(agent, title=HOSTILE)
+    assert len(label) <= 75
+    assert "\n" not in label
+    block = {"type": "markdown", "text": label}
+    assert not find_mentions({"blocks": [block], "text": label})
+    assert not find_links({"blocks": [block]})
+    assert message == "How risky is #2, merged into octo/engine on Sunday 1 March 2026, and why?"
+
+
+def test_more_prompts_than_slack_shows_are_left_out(agent: Team) -> None:
+    rated = (
+        rate(1, 1.0, LeadRule.TOUCHES_US, LeadRule.GONE_FOR_CALLERS),
+        rate(2, 9.0, is_listed=True),
+        rate(4, 2.0),
+    )
+    record_rated(agent, FIXED, USUAL.find_last_before(agent.now), *rated)
+    assert [label.partition(":")[0] for label, _ in prompt(agent)] == [
+        "Our code",
+        "Riskiest",
+        "Breaks callers",
+        "Taken back",
+    ]
+
+
+def test_an_app_that_is_no_agent_after_all_has_no_prompts_and_no_failed_job(team: Team) -> None:
+    team.slack.get_channel("D0ADA")
+    assert prompt(team) == []

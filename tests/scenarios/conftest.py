@@ -20,6 +20,8 @@ from tests.scenarios import REPO, SECRET, Bot, Supply, allowed_repositories, noo
 
 # over HTTP, as a larger installation runs it: a process for each task
 APART = "apart"
+# the kind whose app is declared as an agent of Slack
+AGENT = "agent"
 _PARTS = ("web", "worker", "clock")
 
 
@@ -62,6 +64,8 @@ class Bots:
         if kind not in self._worlds:
             there = self._worlds[kind] = self._stack.enter_context(world("", tokens=self._tokens))
             there.github.add(REPO)
+            if kind == AGENT:
+                there.slack.declare_agent()
         return self._worlds[kind]
 
     def _start(self, transport: str, name: str, there: World, settings: dict[str, str]) -> Bot:

@@ -21,6 +21,7 @@ from bot.features.merges.neighbors import Neighbors
 from bot.features.merges.review import BugReview
 from bot.features.profiles import scanning
 from bot.features.profiles.service import ProfileEntry
+from bot.features.questions.service import stop_answers
 from bot.features.releases import SEEN_TAGS, SeenTags
 from bot.features.renames import FIRST_NAMES
 from bot.features.reviews.reading import ReviewCost, Reviewer, ReviewResult
@@ -223,6 +224,7 @@ def preview_links(store: Redis) -> None:
     tables = Store(store)
     tables.put_field(FIRST_NAMES, "elsewhere/motor", REPOSITORY)
     tables.put_field(PREVIEW_SWITCHES, "C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
+    stop_answers(tables, "C0TEAM", "1.1", "1.2")
     tables.put(previews.SHOWN, previews.ShownCard("1.1"), "C0TEAM", "ab12")
     tables.put(previews.OTHERS, previews.OtherApp("A0OTHER"), "C0TEAM")
 

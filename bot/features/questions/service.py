@@ -7,16 +7,26 @@ asking. Each attempt continues where the one before ended, whatever ended it.
 from __future__ import annotations
 
 import logging
+import math
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.app import App
 from bot.dates import LocalDay
-from bot.errors import AnswerCancelled, ModelAnswerInvalid, ModelError, PrdigestError, SlackCallRefused, UsageError
+from bot.errors import (
+    AnswerCancelled,
+    ModelAnswerInvalid,
+    ModelError,
+    PrdigestError,
+    SlackCallRefused,
+    StoreUnavailable,
+    UsageError,
+)
 from bot.features.glossary import explain_asked
 from bot.features.merges.view import Entry
 from bot.features.noise.rules import UseKind
@@ -43,10 +53,10 @@ from bot.features.questions.view import (
     AnswerOutcome,
     NumberedCitation,
     ToolExchange,
-    describe_tools,
     format_search_answer,
     label_citation,
     label_remark,
+    name_call,
     render_footer,
     render_private_answer,
 )
@@ -54,15 +64,16 @@ from bot.features.summaries.service import note_merges
 from bot.platform import deadlines
 from bot.platform.correlation import identify_request
 from bot.platform.costs import WorkKind, bill_to, name_payer, tally_costs
+from bot.platform.deadlines import ShutdownSignal, WorkStopped
 from bot.platform.jobs import JobQueue, QueueName, job
 from bot.platform.markdown import sanitize_text
-from bot.platform.models import Chat, ChatModel, TextDelta, TextPart, Turn
+from bot.platform.models import Chat, ChatModel, TextDelta, TextPart, ToolCall, Turn
 from bot.platform.models.agent import AgentLimits, AgentLoop, ToolEnd, ToolsStart, TurnStart
 from bot.platform.models.prompts import fence_text, read_instructions
 from bot.platform.models.tools import define_tools
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.answers import Answer, AnsweredRequest
-from bot.platform.slack.blocks import AnswerDisplay
+from bot.platform.slack.blocks import AnswerDisplay, TaskCard, TaskStatus
 from bot.platform.slack.display import SlackAnswerDisplay
 from bot.platform.slack.notices import GAVE_UP, describe_error
 from bot.platform.slack.replies import log_refusal
@@ -74,7 +85,7 @@ from bot.redaction import redact_text
 from bot.text import format_count
 from bot.usage import Usage
 from impact.repository import Repository
-from impact.text.strings import truncate_text
+from impact.text.strings import collapse_lines, truncate_text
 
 # --- answering
 
@@ -283,7 +294,8 @@ def talk_with_model(
     """Answer the question at the end of ``turns``, in rounds of tools, and show the answer while it is written.
 
     Its time counts from ``started`` in seconds of ``clock``, or from now. Raises ModelError, with the usage,
-    if there is nothing to show; SlackUnavailable and StoreUnavailable, after which another attempt may help.
+    if there is nothing to show, and WorkStopped if the asker wanted no more by then; SlackUnavailable and
+    StoreUnavailable, after which another attempt may help.
     """
     tools = build_tools(session)
     chat = Chat(
@@ -310,6 +322,8 @@ def talk_with_model(
             raise
         log.info("an answer breaks off: %s", error)
     text, raw_text = answer.choose_text()
+    if not text.strip() and end is AnswerEnd.STOPPED:
+        raise WorkStopped
     if not text.strip():
         raise ModelAnswerInvalid("the model wrote no answer", loop.count.usage)
     if end is AnswerEnd.COMPLETE and answer.markdown.is_cut:
@@ -318,28 +332,27 @@ def talk_with_model(
 
 
 def _show_events(loop: AgentLoop, answer: _ShownAnswer) -> AnswerEnd:
-    with closing(loop.run()) as events:
+    with suppress(AnswerCancelled, WorkStopped), closing(loop.run()) as events:
         for event in events:
-            try:
-                match event:
-                    case TextDelta():
-                        answer.show_piece(answer.markdown.feed(event.text))
-                    case ToolsStart():
-                        answer.show_piece(answer.markdown.end_turn())
-                        answer.display.show_status(describe_tools(event.calls))
-                    case ToolEnd(call, result):
-                        answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
-                    case TurnStart(is_again=True):
-                        # the text shown of the interrupted turn stays until there is new text
-                        answer.markdown = copy(answer.turn_start)
-                    case TurnStart():
-                        answer.turn_start = copy(answer.markdown)
-            except AnswerCancelled:
-                return AnswerEnd.STOPPED
+            match event:
+                case TextDelta():
+                    answer.show_piece(answer.markdown.feed(event.text))
+                case ToolsStart():
+                    answer.show_piece(answer.markdown.end_turn())
+                    answer.begin_tasks(loop.rounds, event.calls[: loop.limits.calls])
+                case ToolEnd(call, result):
+                    answer.end_task(TaskStatus.FAILED if result.is_error else TaskStatus.DONE)
+                    answer.exchanges.append(ToolExchange(call.name, dict(call.arguments), result.text))
+                case TurnStart(is_again=True):
+                    # the text shown of the interrupted turn stays until there is new text
+                    answer.markdown = copy(answer.turn_start)
+                case TurnStart():
+                    answer.turn_start = copy(answer.markdown)
             # showing text takes time, too
             if loop.seconds_left <= 0:
                 return AnswerEnd.LATE
-    return AnswerEnd.TRUNCATED if loop.turn.is_cut else AnswerEnd.COMPLETE
+        return AnswerEnd.TRUNCATED if loop.turn.is_cut else AnswerEnd.COMPLETE
+    return AnswerEnd.STOPPED
 
 
 @dataclass
@@ -349,11 +362,20 @@ class _ShownAnswer:
     markdown: AnswerMarkdown
     display: AnswerDisplay
     exchanges: list[ToolExchange] = field(default_factory=list)
+    running: list[TaskCard] = field(default_factory=list)
     shown: str = ""
     shown_raw: str = ""
 
     def __post_init__(self) -> None:
         self.turn_start = copy(self.markdown)
+
+    def begin_tasks(self, turn: int, calls: Sequence[ToolCall]) -> None:
+        # services may name the calls of each turn alike
+        self.running = [TaskCard(f"{turn}.{place}", name_call(call)) for place, call in enumerate(calls)]
+        self.display.show_tasks(*self.running)
+
+    def end_task(self, status: TaskStatus) -> None:
+        self.display.show_tasks(replace(self.running.pop(0), status=status))
 
     def show_piece(self, piece: str) -> None:
         """Show what came. Raises AnswerCancelled if the asker stopped the answer."""
@@ -382,7 +404,8 @@ _LOCK_SECONDS = LEASE.lifetime.total_seconds() + 1
 _LONGEST_WAIT = 3 * 86_400
 # a job is retried for some minutes, and again with each further question of its thread
 _MAX_ATTEMPTS = 20
-# characters of one message that is read from Slack
+# characters of the name of a thread's session, and of one message that is read from Slack
+_MAX_TITLE = 80
 _MAX_MESSAGE_LENGTH = 4_000
 
 
@@ -500,7 +523,8 @@ def _open_display(app: App, question: Question, key: str, record: AnsweredReques
     def save_message(ts: str) -> None:
         app.answered_requests.save(key, record, replace(record, message=ts))
 
-    return SlackAnswerDisplay(app.slack, asker, key, save_message, message, time.monotonic, app.sleep)
+    title = truncate_text(collapse_lines(redact_text(question.text)), _MAX_TITLE) if app.messenger.is_agent else ""
+    return SlackAnswerDisplay(app.slack, asker, key, save_message, message, time.monotonic, app.sleep, title)
 
 
 def _show_answer(app: App, question: Question, key: str, record: AnsweredRequest, display: AnswerDisplay) -> None:
@@ -508,8 +532,12 @@ def _show_answer(app: App, question: Question, key: str, record: AnsweredRequest
     memory = load_memory(app, asker.channel, asker.thread, question.ts)
     draft = ANSWER_DRAFT_JSON.load_text(record.draft_json) if record.draft_json else None
     if draft is None:
-        with deadlines.reserve_time(app.response_times.display_reserve), tally_costs() as account:
+        reserve = deadlines.reserve_time(app.response_times.display_reserve)
+        with reserve, tally_costs() as account, suppress(WorkStopped), _end_on_stop(app, question):
             draft = write_answer(app, question, memory, display)
+        if draft is None:
+            inputs = AnswerInputs(question=redact_text(question.text), answer=_STOPPED, note=_STOPPED)
+            draft = AnswerDraft(_STOPPED, _STOPPED, (), inputs)
         app.budget.add_work(WorkKind.ANSWER, account.expense)
         app.answered_requests.save(key, record, replace(record, draft_json=ANSWER_DRAFT_JSON.dump_text(draft)))
     # a vote may come as soon as the buttons are shown
@@ -546,6 +574,50 @@ def _show_error(app: App, question: Question, key: str, display: AnswerDisplay, 
     else:
         display.show_status("")
         app.replies.tell_asker(question.visit, sentence)
+
+
+# --- the button that stops an answer
+
+# seconds between two looks of an answer whether somebody stopped it, which are one read of the store each
+_STOP_PAUSE = 0.5
+_STOPPED = ENDS[AnswerEnd.STOPPED]
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequest:
+    """That somebody stopped the answers in a thread to what was asked before ``ts``, which is Slack's time."""
+
+    ts: str
+
+
+STOPS = Table("stopped:{channel}:{thread}", StopRequest, "that answers in a thread were stopped", days=1 / 24)
+
+
+def stop_answers(tables: Store, channel: str, thread: str, ts: str) -> None:
+    """Stop the answers in a thread to what was asked before Slack's time ``ts``. Raises StoreUnavailable."""
+    tables.put(STOPS, StopRequest(ts), channel, thread)
+
+
+@contextmanager
+def _end_on_stop(app: App, question: Question) -> Iterator[None]:
+    """End the block by WorkStopped soon after somebody stops its answer, whatever it waits for."""
+    process, is_over = deadlines.get_limit().ending, threading.Event()
+    stop = ShutdownSignal(process)
+
+    def look() -> None:
+        while not (is_over.is_set() or stop.is_triggered):
+            with suppress(StoreUnavailable):
+                request = app.tables.get(STOPS, question.visit.channel, question.visit.thread)
+                if request and float(request.ts) > float(question.ts):
+                    stop.trigger()
+            is_over.wait(_STOP_PAUSE)
+
+    with process.call_on_trigger(stop.trigger), deadlines.bound_work(math.inf, stop):
+        threading.Thread(target=look, daemon=True, name="stop").start()
+        try:
+            yield
+        finally:
+            is_over.set()
 
 
 # --- what a thread remembers

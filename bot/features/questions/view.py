@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeGuard
 
 from bot.app import App
 from bot.features.merges.summary import MAX_CLAIM_LENGTH, Evidence, build_evidence_url
@@ -16,11 +16,10 @@ from bot.features.merges.view import Entry
 from bot.features.noise.rules import UseKind
 from bot.features.noise.service import note_use
 from bot.features.questions.rules import AnswerEnd, Citation, RememberedMessage
-from bot.features.questions.texts import Where
 from bot.platform.jobs import job
 from bot.platform.markdown import sanitize_text
 from bot.platform.models import ToolCall
-from bot.platform.models.tools import WHERE_ARGUMENT, ToolName
+from bot.platform.models.tools import ToolName
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.sources import Discussion, Remark, RemarkKind
 from bot.platform.slack.blocks import (
@@ -33,8 +32,8 @@ from bot.platform.slack.blocks import (
     write_verdict,
 )
 from bot.platform.slack.requests import SlackRequest
-from bot.platform.source.tools import SOURCE_TOOLS
 from bot.platform.store.tables import Map, Table
+from bot.redaction import redact_text
 from bot.text import format_count
 from bot.usage import NO_USAGE, Usage
 from impact.source.models import DiffSide
@@ -73,22 +72,36 @@ def label_remark(discussion: Discussion, remark: Remark) -> tuple[str, str]:
     return f"{remark.author.login} in {place}", discussion.build_remark_url(remark)
 
 
-def describe_tools(calls: Sequence[ToolCall]) -> str:
-    """Return what the tools do for the model, for the status line; Slack writes the name of the bot before it."""
-    names = [call.name for call in calls]
-    if not SOURCE_TOOLS.keys().isdisjoint(names):
-        return "is reading files…"
-    if ToolName.READ_DISCUSSION in names:
-        return "is reading discussions…"
-    if diffs := names.count(ToolName.READ_DIFF):
-        return f"is reading {format_count(diffs, 'diff')}…"
-    if places := [call.arguments.get(WHERE_ARGUMENT) for call in calls if call.name == ToolName.SEARCH]:
-        return f"is searching {'descriptions' if all(place == Where.TEXT for place in places) else 'diffs'}…"
-    if ToolName.WHERE_IS in names:
-        return "is looking through tags…"
-    if ToolName.TAKEN_BACK in names:
-        return "is looking for reverts…"
-    return "is reading the list of pull requests…"
+# what is read, before the argument that says which; no card says more than its call
+_CARDS = {
+    ToolName.LIST_PULL_REQUESTS: ("List of pull requests", "days"),
+    ToolName.SEARCH: ("Search for", "any_of"),
+    ToolName.PULL_REQUEST: ("Facts about", "number"),
+    ToolName.READ_DIFF: ("Diff of", "number"),
+    ToolName.TAKEN_BACK: ("Reverts and risks", "days"),
+    ToolName.READ_FILE: ("File", "path"),
+    ToolName.FIND_USES: ("Uses of", "name"),
+    ToolName.READ_DISCUSSION: ("Discussion of", "number"),
+    ToolName.FIND_PROFILE_USES: ("Your code's uses of", "name"),
+    ToolName.LIST_CHANGES: ("Changes of", "path"),
+    ToolName.FIND_REQUIREMENTS: ("Requirements on", "package"),
+    ToolName.SEARCH_PACKAGE: ("Uses in the package", "package"),
+    ToolName.READ_PACKAGE: ("The package", "package"),
+    ToolName.WHERE_IS: ("Tags that hold", "number"),
+}
+
+
+def name_call(call: ToolCall) -> str:
+    """Return what a tool reads, as the title of its card. The arguments are a model's, so of anybody's words."""
+    words, argument = _CARDS.get(call.name, ("An unknown tool", ""))  # type: ignore[call-overload]
+    value = call.arguments.get(argument, "")
+    subject = f"#{value}" if argument == "number" else ", ".join(value) if is_texts(value) else value
+    named = truncate_text(collapse_lines(redact_text(f"{subject}")), _MAX_NAME_LENGTH)
+    return sanitize_text(f"{words} {named}".strip(), in_code=True)
+
+
+def is_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def render_footer(

@@ -17,7 +17,7 @@ from functools import wraps
 from typing import ParamSpec, TypeAlias, TypeVar
 
 from bot.platform import deadlines
-from bot.platform.deadlines import Limit, ProcessShutdown
+from bot.platform.deadlines import Limit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -83,7 +83,7 @@ class _BoundedCall:
 
     def build_error(self) -> BaseException:
         return (
-            ProcessShutdown()
+            self._limit.ending.build_error()
             if self._limit.ending.is_triggered
             else DeadlineExceeded("no whole answer within the deadline")
         )

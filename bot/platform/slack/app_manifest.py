@@ -14,6 +14,12 @@ PREVIEW_SCOPES = {
     "links:write": "links get no preview",
 }
 LINK_EVENT = "link_shared"
+# Slack adds the scope to an app that is declared as an agent: which one has it, is one
+AGENT_SCOPES = {
+    "assistant:write": "no prompts are shown in direct messages, and answers have no button to stop them"
+}
+STOP_EVENT = "agent_session_stopped"
+_AGENT_DESCRIPTION = "Ask what was merged, what is risky and what breaks your code, with links to the code."
 
 
 def add_previews(manifest: Manifest, domain: str) -> Manifest:
@@ -22,6 +28,15 @@ def add_previews(manifest: Manifest, domain: str) -> Manifest:
     features["unfurl_domains"] = sorted({*features.get("unfurl_domains", ()), domain})
     _extend(added["oauth_config"]["scopes"], "bot", PREVIEW_SCOPES)
     _extend(added["settings"]["event_subscriptions"], "bot_events", (LINK_EVENT,))
+    return added
+
+
+def add_agent_view(manifest: Manifest) -> Manifest:
+    """Return the manifest of an app that is an agent. Slack takes no step back from that."""
+    added = copy.deepcopy(manifest)
+    added["features"]["agent_view"] = {"agent_description": _AGENT_DESCRIPTION}
+    _extend(added["oauth_config"]["scopes"], "bot", AGENT_SCOPES)
+    _extend(added["settings"]["event_subscriptions"], "bot_events", (STOP_EVENT,))
     return added
 
 

@@ -54,11 +54,29 @@ class ThreadMessage:
     user: str = ""
 
 
+class TaskStatus(StrEnum):
+    RUNNING = "in_progress"
+    DONE = "complete"
+    FAILED = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class TaskCard:
+    """Something that is read for an answer. ``id`` is unique there, ``title`` is on one line and sanitized."""
+
+    id: str
+    title: str
+    status: TaskStatus = TaskStatus.RUNNING
+
+
 class AnswerDisplay(Protocol):
     """Display of one answer while it is written: in a thread of Slack, or nowhere while answers are evaluated."""
 
     def show_status(self, doing: str) -> None:
         """Show what the bot does, such as "is reading 3 diffs…", until the next text is shown."""
+
+    def show_tasks(self, *tasks: TaskCard) -> None:
+        """Show cards, each in place of the earlier one with its id. Raise AnswerCancelled as ``append_text``."""
 
     def append_text(self, text: str) -> None:
         """Add Markdown to the answer. Raise AnswerCancelled if the asker has stopped it."""

@@ -13,7 +13,7 @@ from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable
 from bot.platform.finding import Finding
 from bot.platform.http.headers import parse_server_time
 from bot.platform.slack.client import BoundedWebClient, translate_slack_errors
-from bot.platform.slack.messenger import parse_workspace
+from bot.platform.slack.messenger import list_scopes, parse_workspace
 from bot.settings import Settings, require_secret
 
 # the scopes of manifest.json, each scope with what does not work without it
@@ -54,11 +54,8 @@ class BotAccess:
 
     def find_missing_scopes(self, needed: Mapping[str, str]) -> Mapping[str, str] | None:
         """Return the missing scopes by the headers of the answer, None if Slack sends none."""
-        header = {name.lower(): value for name, value in self.identity.headers.items()}.get("x-oauth-scopes")
-        if header is None:
-            return None
-        granted = {scope.strip() for scope in header.split(",")}
-        return {scope: loss for scope, loss in needed.items() if scope not in granted}
+        granted = list_scopes(self.identity)
+        return None if granted is None else {scope: needed[scope] for scope in needed if scope not in granted}
 
 
 def check_slack(

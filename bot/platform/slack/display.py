@@ -15,8 +15,10 @@ after about five minutes. Later text, and text that replaces what was shown, is 
 from __future__ import annotations
 
 import logging
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum, auto
 from typing import Any
 
@@ -24,7 +26,8 @@ from slack_sdk import WebClient
 from slack_sdk.web import SlackResponse
 
 from bot.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable
-from bot.platform.slack.blocks import escape_mrkdwn
+from bot.platform import deadlines
+from bot.platform.slack.blocks import TaskCard, TaskStatus, escape_mrkdwn
 from bot.platform.slack.client import MAX_PAUSE, BoundedWebClient, translate_slack_errors
 from bot.platform.slack.messenger import PostMetadata, write_metadata
 from bot.platform.slack.requests import SlackRequest
@@ -41,6 +44,8 @@ _WRITING_MARK = "…"  # shown in place of text that is still to come
 # characters of the text for notifications: Slack refuses an edit with more than 4,000, and escaping takes up to 5
 _MAX_FALLBACK = 800
 _MAX_STATUS = 50
+# cards, of the fifty blocks of a message, and characters of a title: with those of the longest answer, they fit
+_MAX_TASKS, _MAX_TASK_TITLE = 24, 80
 _MARKDOWN_LINK = re.compile(r"\[([^\[\]]*)\]\(https://[^()\s]*\)")
 # Slack's errors for a stream that has ended, one that the asker stopped, and an edit of a message that streams
 _STREAM_ENDED, _STOPPED_BY_USER = "message_not_in_streaming_state", "stopped_by_user"
@@ -62,7 +67,8 @@ class SlackAnswerDisplay:
     """``AnswerDisplay`` of one answer in a thread, below its question.
 
     It calls ``on_begin`` with the timestamp once there is a message. ``message`` is the one that an earlier
-    attempt began. ``clock`` returns seconds that only go up; ``sleep`` takes seconds.
+    attempt began. ``clock`` returns seconds that only go up; ``sleep`` takes seconds. ``session`` is the title of
+    a session of Slack, which has a button to stop it; without one, as of an app that is no agent, there is none.
     """
 
     def __init__(
@@ -74,6 +80,7 @@ class SlackAnswerDisplay:
         message: str,
         clock: Callable[[], float],
         sleep: Callable[[float], None],
+        session: str = "",
     ) -> None:
         self._client = client
         # a piece in between is not worth a wait: the next call contains it too
@@ -88,14 +95,22 @@ class SlackAnswerDisplay:
         self._sleep = sleep
         self._mode = _Mode.EDITING if message else _Mode.NEW
         self._text = self._sent = ""  # what there is, and what Slack shows of it
+        self._tasks: dict[str, TaskCard] = {}
+        self._unsent: dict[str, None] = {}  # ids of cards that Slack shows otherwise, or not at all
+        # who stops the answer ends what it waits for, not the calls that show what there is
+        self._ending = deadlines.get_limit().ending
         # whether the message is known to stream; of one of an earlier attempt, Slack says so when it is edited
         self._is_open = False
         self._doubt: SlackUnavailable | None = None
         self._has_status = True
+        self._session, self._is_processing = session, False
         # by the clock: the time of the next call, and the end of the pause that Slack asked for
         self._next_send_at = self._free_at = 0.0
 
     def show_status(self, doing: str) -> None:
+        if self._session:
+            self._set_session("processing" if doing else "active")
+            return
         if not self._has_status or self._mode not in (_Mode.NEW, _Mode.HIDDEN, _Mode.UNKNOWN):
             return
         channel, thread = self._request.channel, self._request.thread
@@ -107,6 +122,27 @@ class SlackAnswerDisplay:
         except (SlackCallRefused, SlackUnavailable) as error:
             log.info("no status [%s]: %s", self._request.reference, error)
             self._has_status = False
+
+    def _set_session(self, status: str) -> None:
+        """Set the status of the session: Slack begins one with the first, and ends no work by itself."""
+        if self._is_processing == (status == "processing"):
+            return
+        client = self._hasty_client if status == "processing" else self._client
+        channel, thread, asker = self._request.channel, self._request.thread, self._request.user
+        place = {"channel_id": channel, "thread_ts": thread, "initiator_user_id": asker}
+        try:
+            with deadlines.bound_work(math.inf, self._ending), translate_slack_errors(channel):
+                client.agents_sessions_setStatus(**place, status=status, title=self._session)
+            self._is_processing = status == "processing"
+        except (SlackCallRefused, SlackUnavailable) as error:
+            log.info("no session [%s]: %s", self._request.reference, error)
+
+    def show_tasks(self, *tasks: TaskCard) -> None:
+        for task in tasks:
+            if task.id in self._tasks or len(self._tasks) < _MAX_TASKS:
+                self._tasks[task.id] = replace(task, title=truncate_text(task.title, _MAX_TASK_TITLE))
+                self._unsent[task.id] = None
+        self._update_message()
 
     def append_text(self, text: str) -> None:
         self._text += text
@@ -124,6 +160,10 @@ class SlackAnswerDisplay:
         if self._doubt:
             # it has to be looked for before the answer is posted
             raise self._doubt
+        # what was being read when the answer ended was not read
+        running = [task for task in self._tasks.values() if task.status is TaskStatus.RUNNING]
+        self._tasks |= {task.id: replace(task, status=TaskStatus.FAILED) for task in running}
+        self._unsent |= {task.id: None for task in running}
         self._wait_until_free()
         if self._mode in (_Mode.NEW, _Mode.HIDDEN):
             self._post(text, below)
@@ -133,13 +173,14 @@ class SlackAnswerDisplay:
             self._is_open = self._is_open or self._mode is _Mode.STREAMING
             self._edit_whole(text, below)
         self._mode = _Mode.FINISHED
+        self._set_session("active")
         return self._ts
 
     # --- while it is written
 
     def _update_message(self) -> None:
         """Bring the message up to date if Slack accepts a call now."""
-        if self._text == self._sent or self._clock() < self._next_send_at:
+        if (self._text == self._sent and not self._unsent) or self._clock() < self._next_send_at:
             return
         try:
             if self._mode is _Mode.NEW:
@@ -171,7 +212,8 @@ class SlackAnswerDisplay:
             self._mode = _Mode.HIDDEN
         else:
             self._delay_sending(_EDIT_PAUSE)
-            self._mode, self._sent = _Mode.EDITING, self._text
+            self._mode = _Mode.EDITING
+            self._note_sent()
 
     def _handle_no_response(self, error: SlackUnavailable) -> None:
         """Wait if Slack asks for a pause. Otherwise it may have shown the piece: an edit is right in any case."""
@@ -210,8 +252,24 @@ class SlackAnswerDisplay:
     # --- the calls
 
     def _call(self, method: Callable[..., SlackResponse], **arguments: Any) -> SlackResponse:
-        with translate_slack_errors(self._request.channel):
+        with (
+            deadlines.bound_work(math.inf, self._ending),
+            translate_slack_errors(self._request.channel),
+        ):
             return method(channel=self._request.channel, **arguments)
+
+    def _note_sent(self) -> None:
+        self._sent = self._text
+        self._unsent.clear()
+
+    def _list_chunks(self, text: str) -> list[dict[str, Any]]:
+        """Return the cards that changed, and the next piece of text: a stream takes both in this form alone."""
+        changed = [self._tasks[name] for name in self._unsent]
+        cards = [
+            {"type": "task_update", "id": task.id, "title": task.title, "status": task.status.value}
+            for task in changed
+        ]
+        return [*cards, *([{"type": "markdown_text", "text": text}] if text else [])]
 
     def _start_stream(self) -> None:
         request = self._request
@@ -220,22 +278,26 @@ class SlackAnswerDisplay:
             {} if request.is_direct else {"recipient_team_id": request.team, "recipient_user_id": request.user}
         )
         start = self._hasty_client.chat_startStream
-        self._begin(self._call(start, thread_ts=request.thread, markdown_text=self._text, **recipient))
+        chunks = self._list_chunks(self._text)
+        self._begin(self._call(start, thread_ts=request.thread, chunks=chunks, **recipient))
         self._delay_sending(_APPEND_PAUSE)
-        self._mode, self._sent = _Mode.STREAMING, self._text
+        self._mode = _Mode.STREAMING
+        self._note_sent()
 
     def _append_to_stream(self) -> None:
-        piece = self._text[len(self._sent) :]
-        self._call(self._hasty_client.chat_appendStream, ts=self._ts, markdown_text=piece)
+        chunks = self._list_chunks(self._text[len(self._sent) :])
+        self._call(self._hasty_client.chat_appendStream, ts=self._ts, chunks=chunks)
         self._delay_sending(_APPEND_PAUSE)
-        self._sent = self._text
+        self._note_sent()
 
     def _complete_stream(self, text: str, below: _Blocks) -> None:
         """End the stream with the rest of the answer, or edit. A stream that the asker stopped keeps its text."""
-        rest, blocks = text[len(self._sent) :] or None, [dict(block) for block in below]
+        chunks, blocks = self._list_chunks(text[len(self._sent) :]) or None, [dict(block) for block in below]
         stop = self._client.chat_stopStream
         try:
-            self._call(stop, ts=self._ts, markdown_text=rest, blocks=blocks, metadata=self._metadata)
+            self._call(stop, ts=self._ts, chunks=chunks, blocks=blocks, metadata=self._metadata)
+            # with the stream, Slack ends the work of its session
+            self._is_processing = False
         except SlackCallRefused as error:
             log.info("the stream did not end by itself [%s]: %s", self._request.reference, error)
             self._switch_to_editing(is_open=error.code not in (_STREAM_ENDED, _STOPPED_BY_USER))
@@ -250,7 +312,7 @@ class SlackAnswerDisplay:
             self._keep_pause(error)
             log.info("not edited [%s]: %s", self._request.reference, error)
         self._delay_sending(_EDIT_PAUSE)
-        self._sent = self._text
+        self._note_sent()
 
     def _edit_whole(self, text: str, below: _Blocks) -> None:
         self._end_stream(self._client)
@@ -269,7 +331,7 @@ class SlackAnswerDisplay:
             log.info("the stream was over [%s]: %s", self._request.reference, error)
 
     def _edit(self, client: WebClient, text: str, below: _Blocks = ()) -> None:
-        content = {**_build_content(text, below), "metadata": self._metadata, "parse": "none"}
+        content = {**self._build_content(text, below), "metadata": self._metadata, "parse": "none"}
         try:
             self._call(client.chat_update, ts=self._ts, **content)
         except SlackCallRefused as error:
@@ -280,7 +342,7 @@ class SlackAnswerDisplay:
 
     def _post(self, text: str, below: _Blocks = (), mark: str = "") -> None:
         """Post a message with its key, so that it can be found. ``mark`` follows its text."""
-        content = {**_build_content(text, below, mark), "unfurl_links": False, "unfurl_media": False}
+        content = {**self._build_content(text, below, mark), "unfurl_links": False, "unfurl_media": False}
         thread, post = self._request.thread, self._client.chat_postMessage
         self._begin(self._call(post, thread_ts=thread, metadata=self._metadata, **content))
 
@@ -288,9 +350,12 @@ class SlackAnswerDisplay:
         self._ts = str(answer["ts"])
         self._on_begin(self._ts)
 
-
-def _build_content(text: str, below: _Blocks, mark: str = "") -> dict[str, Any]:
-    """Return the blocks of a message, and its text for notifications: addresses are no use in speech."""
-    fallback = escape_mrkdwn(truncate_text(_MARKDOWN_LINK.sub(r"\1", text), _MAX_FALLBACK)) or _WRITING_MARK
-    markdown = {"type": "markdown", "text": f"{text}{mark}" or _WRITING_MARK}
-    return {"text": fallback, "blocks": [markdown, *(dict(block) for block in below)]}
+    def _build_content(self, text: str, below: _Blocks, mark: str = "") -> dict[str, Any]:
+        """Return the blocks of a message, and its text for notifications: addresses are no use in speech."""
+        fallback = escape_mrkdwn(truncate_text(_MARKDOWN_LINK.sub(r"\1", text), _MAX_FALLBACK)) or _WRITING_MARK
+        markdown = {"type": "markdown", "text": f"{text}{mark}" or _WRITING_MARK}
+        cards = [
+            {"type": "task_card", "task_id": task.id, "title": task.title, "status": task.status.value}
+            for task in self._tasks.values()
+        ]
+        return {"text": fallback, "blocks": [*cards, markdown, *(dict(block) for block in below)]}

@@ -19,6 +19,7 @@ from slack_sdk.web import SlackResponse
 
 from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.platform.http.headers import parse_retry_after
+from bot.platform.slack.app_manifest import AGENT_SCOPES
 from bot.platform.slack.blocks import Attachment, Post, ThreadMessage
 from bot.platform.slack.client import send_to_hook, translate_slack_errors
 from bot.platform.slack.requests import SlackRequest
@@ -29,6 +30,7 @@ EVENT_TYPE = "prdigest"
 _PAGE_SIZE = 200
 _MAX_PAGES = 10  # that are searched for a digest; no channel fills them in a day
 _HOOK_TIMEOUT = 10  # seconds
+_NO_TITLE = "Forgotten"
 # an address that all parsers read alike: no user, no backslash, no escapes in the name of the host
 _PLAIN_URL = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
 
@@ -54,10 +56,18 @@ def read_metadata(message: Mapping[str, Any]) -> PostMetadata:
     return PostMetadata(str(payload.get("key", "")), str(payload.get("about", "")))
 
 
+class Prompt(NamedTuple):
+    """A button above direct messages: what people read on it, and what they send by it."""
+
+    label: str
+    message: str
+
+
 class _Identity(NamedTuple):
     team: str
     user: str
     bot: str
+    is_agent: bool
 
 
 class SlackMessenger:
@@ -67,11 +77,31 @@ class SlackMessenger:
     def fetch_team(self) -> str:
         return self._identity.team
 
+    @property
+    def is_agent(self) -> bool:
+        """Whether the app is declared as an agent of Slack."""
+        return self._identity.is_agent
+
+    def suggest_prompts(self, channel: str, title: str, prompts: Sequence[Prompt]) -> None:
+        """Show up to four prompts in direct messages, in place of earlier ones. Only an agent may."""
+        with translate_slack_errors(channel):
+            shown = [{"title": each.label, "message": each.message} for each in prompts]
+            self._client.assistant_threads_setSuggestedPrompts(channel_id=channel, title=title, prompts=shown)
+
+    def end_session(self, channel: str, thread: str) -> None:
+        """Close the session of a thread, and take its title away: Slack deletes none. Only an agent may."""
+        place = {"channel_id": channel, "thread_ts": thread}
+        with translate_slack_errors(channel):
+            self._client.agents_sessions_setStatus(**place, status="closed")
+            self._client.agents_sessions_rename(**place, title=_NO_TITLE)
+
     @cached_property
     def _identity(self) -> _Identity:
         with translate_slack_errors():
             answer = self._client.auth_test()
-        return _Identity(parse_workspace(answer), str(answer["user_id"]), str(answer.get("bot_id") or ""))
+        is_agent = not AGENT_SCOPES.keys().isdisjoint(list_scopes(answer) or ())
+        user, bot = str(answer["user_id"]), str(answer.get("bot_id") or "")
+        return _Identity(parse_workspace(answer), user, bot, is_agent)
 
     def is_own(self, message: Mapping[str, Any]) -> bool:
         """Return whether a message is this bot's: another one, such as a test's, may use the same metadata."""
@@ -186,6 +216,12 @@ class SlackMessenger:
 def parse_workspace(answer: SlackResponse) -> str:
     """Return the id of a token's workspace, or of the organization if the app is installed there."""
     return str(answer.get("team_id") or answer["enterprise_id"])
+
+
+def list_scopes(answer: SlackResponse) -> frozenset[str] | None:
+    """Return the scopes of a token by the headers of an answer, None if Slack sends none."""
+    header = {name.lower(): value for name, value in answer.headers.items()}.get("x-oauth-scopes")
+    return None if header is None else frozenset(scope.strip() for scope in header.split(","))
 
 
 def _iterate_pages(method: Callable[..., Any], **arguments: Any) -> Iterator[Mapping[str, Any]]:

@@ -101,6 +101,18 @@ def has_valid_rows(block: Json) -> bool:
     return all(map(one_of_types(RAW_CELLS), header)) and all(len(row) == len(header) for row in rows)
 
 
+# of cards in blocks; those of streams have texts in their place
+RICH_TEXT_OF_TASK = one_of_types({"rich_text": RICH_TEXT_BLOCK})
+TASK_SOURCE = one_of_types({"url": shape({"url": is_link_url, "text": string()})})
+TASK_CARD = shape(
+    {"task_id": string(), "title": string()},
+    status=one_of("pending", "in_progress", "complete", "error"),
+    details=RICH_TEXT_OF_TASK,
+    output=RICH_TEXT_OF_TASK,
+    sources=items(TASK_SOURCE, 0, UNLIMITED),
+    hide_title=is_boolean,
+)
+
 BLOCKS: dict[str, Shape] = {
     "section": shape(
         {},
@@ -121,6 +133,12 @@ BLOCKS: dict[str, Shape] = {
     "image": Shape(IMAGE.required, {**IMAGE.optional, "title": plain_text(2_000)}, HAS_ONE_SOURCE),
     "markdown": shape({"text": string(MARKDOWN_TEXT)}),
     "rich_text": RICH_TEXT_BLOCK,
+    "task_card": TASK_CARD,
+    "plan": shape(
+        {"title": string()},
+        Demand(lambda block: has_unique_values("task_id", block.get("tasks", ())), "repeats a task_id"),
+        tasks=items(one_of_types({"task_card": TASK_CARD}), 0, 50),
+    ),
     "table": shape(
         {"rows": items(items(CELL, 1, 20), 1, 100)},
         Demand(

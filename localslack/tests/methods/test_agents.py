@@ -85,14 +85,14 @@ def test_a_session_processes_for_an_hour_at_most(
     assert (status_of(agent, lead), agent.get_status(HOME, lead)) == ("active", "")
 
 
-@pytest.mark.parametrize(("given", "status"), [({}, "active"), ({"session_status": "suspended"}, "suspended")])
+@pytest.mark.parametrize(("end", "status"), [({}, "active"), ({"session_status": "suspended"}, "suspended")])
 def test_the_end_of_a_stream_sets_the_status(
-    agent: SlackEmulator, app: WebClient, lead: str, given: Json, status: str
+    agent: SlackEmulator, app: WebClient, lead: str, end: Json, status: str
 ) -> None:
     set_status(app, lead)
     ts = app.chat_startStream(channel=HOME, thread_ts=lead, markdown_text="x", **READER)["ts"]
     assert status_of(agent, lead) == "processing"
-    app.chat_stopStream(channel=HOME, ts=ts, **given)
+    app.chat_stopStream(channel=HOME, ts=ts, **end)
     assert status_of(agent, lead) == status
 
 

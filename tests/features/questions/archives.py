@@ -22,6 +22,7 @@ from bot.platform.commands import AllowedRepositories
 from bot.platform.models import Chat, ChatEvent, TextDelta, ToolCall, ToolResult, Turn, TurnEnd, TurnUsage, tools
 from bot.platform.pulls.models import Account, ChangedFile, PullRequest
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests
+from bot.platform.slack.blocks import TaskCard
 from bot.platform.source.reading import CodeSources
 from bot.usage import Usage
 from impact.repository import Repository
@@ -309,6 +310,7 @@ class RecordingDisplay:
     most: int = 1_000
     error: PrdigestError | None = None
     statuses: list[str] = field(default_factory=list)
+    tasks: list[TaskCard] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
 
     @property
@@ -317,6 +319,9 @@ class RecordingDisplay:
 
     def show_status(self, doing: str) -> None:
         self.statuses.append(doing)
+
+    def show_tasks(self, *tasks: TaskCard) -> None:
+        self.tasks += tasks
 
     def append_text(self, text: str) -> None:
         self._see(self.visible + text)

@@ -8,18 +8,17 @@ from localslack.rules.messages import check_message, find_links, find_mentions
 from bot.features.merges.summary import Evidence
 from bot.features.merges.view import Entry
 from bot.features.questions.rules import AnswerEnd
-from bot.features.questions.texts import Where
 from bot.features.questions.view import (
     ENDS,
     VOTE,
-    describe_tools,
     format_search_answer,
     label_citation,
     make_feedback_buttons,
+    name_call,
     render_footer,
 )
 from bot.platform.models import ToolCall
-from bot.platform.models.tools import WHERE_ARGUMENT, ToolName
+from bot.platform.models.tools import ToolName
 from bot.platform.slack.blocks import Post
 from impact.source.models import DiffSide
 from impact.text.strings import collapse_lines
@@ -210,23 +209,40 @@ def test_the_longest_plain_search_fits_a_message(filler: str) -> None:
     assert check_message(message({"type": "markdown", "text": text})) is None
 
 
-def call(name: str, **arguments: object) -> ToolCall:
-    return ToolCall("1", name, arguments)
+def call(tool: str, /, **arguments: object) -> ToolCall:
+    return ToolCall("1", tool, arguments)
 
 
 @pytest.mark.parametrize(
-    ("calls", "status"),
+    ("asked", "title"),
     [
-        ([call(ToolName.READ_DIFF), call(ToolName.READ_FILE)], "is reading files…"),
-        ([call(ToolName.FIND_USES)], "is reading files…"),
-        ([call(ToolName.READ_DISCUSSION), call(ToolName.READ_DIFF)], "is reading discussions…"),
-        ([call(ToolName.READ_DIFF)] * 2, "is reading 2 diffs…"),
-        ([call(ToolName.SEARCH, **{WHERE_ARGUMENT: "text"})], "is searching descriptions…"),
-        ([call(ToolName.SEARCH, where=Where.TEXT), call(ToolName.SEARCH)], "is searching diffs…"),
-        ([call(ToolName.SEARCH, where=["text"])], "is searching diffs…"),
-        ([call(ToolName.TAKEN_BACK)], "is looking for reverts…"),
-        ([call("no such tool")], "is reading the list of pull requests…"),
+        (call(ToolName.READ_DIFF, number=35617), "Diff of #35617"),
+        (call(ToolName.SEARCH, any_of=["timeout", "retries"]), "Search for timeout, retries"),
+        (call(ToolName.READ_FILE, path="vllm/config.py"), "File vllm/config.py"),
+        (call(ToolName.FIND_PROFILE_USES, name="Scheduler.schedule"), "Your code's uses of Scheduler.schedule"),
+        (call(ToolName.LIST_PULL_REQUESTS), "List of pull requests"),
+        (call(ToolName.LIST_PULL_REQUESTS, days="7d"), "List of pull requests 7d"),
+        (call("no such tool"), "An unknown tool"),
+        (call(ToolName.SEARCH, any_of=7), "Search for 7"),
+        (call(ToolName.READ_FILE, path=f"a\nb {'x' * 99}"), f"File a b {'x' * 55}…"),
+        (call(ToolName.READ_FILE, path="ghp_" + "x1" * 18), "File [redacted]"),
     ],
 )
-def test_a_status_says_what_the_tools_do(calls: list[ToolCall], status: str) -> None:
-    assert describe_tools(calls) == status
+def test_a_card_says_what_a_tool_reads(asked: ToolCall, title: str) -> None:
+    assert name_call(asked) == title
+
+
+def test_every_tool_has_a_card_of_its_own() -> None:
+    titles = {name_call(call(name)) for name in ToolName}
+    assert len(titles) == len(ToolName)
+    assert "An unknown tool" not in titles
+
+
+@given(st.sampled_from([*ToolName, "x"]), texts(300), st.sampled_from(["number", "path", "days", "any_of"]))
+def test_nothing_in_a_card_is_alive(name: str, text: str, argument: str) -> None:
+    title = name_call(call(name, **{argument: text}, name=text, package=text))
+    card = {"type": "task_card", "task_id": "1", "title": title, "status": "complete"}
+    assert not find_mentions({"blocks": [card]})
+    assert not find_links({"blocks": [card]})
+    assert "\n" not in title
+    assert len(title) <= 240

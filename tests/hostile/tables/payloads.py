@@ -94,6 +94,13 @@ def links(person: Person) -> tuple[str, Json]:
     return kind, {**sent, "event": event}
 
 
+def stop(person: Person) -> tuple[str, Json]:
+    kind, sent = mention(person)
+    time = sent["event"]["ts"]
+    event = {"type": "agent_session_stopped", "channel": "C0DIGEST", "user": person.user, "thread_ts": time}
+    return kind, {**sent, "event": {**event, "event_ts": sent["event"]["event_ts"], "streaming_message_ts": []}}
+
+
 def home(person: Person) -> tuple[str, Json]:
     return "events_api", person.open_home().payload
 
@@ -175,6 +182,12 @@ CHANGES: dict[str, tuple[Make, Change]] = {
     "links that are no objects": (links, _with([7, None], "event", "links")),
     "a link whose address is an object": (links, _with([{"url": {}}], "event", "links")),
     "links in a thread without a time": (links, _with("soon", "event", "thread_ts")),
+    "stop without channel": (stop, _without("event", "channel")),
+    "stop by nobody": (stop, _without("event", "user")),
+    "stop at no time": (stop, _with("soon", "event", "event_ts")),
+    "stop at a time of another kind": (stop, _with(1e9, "event", "event_ts")),
+    "stop of a thread that is an object": (stop, _with({"ts": "1.1"}, "event", "thread_ts")),
+    "stop of a thread that is a word": (stop, _with("1.1:*", "event", "thread_ts")),
     "home without user": (home, _without("event", "user")),
     "home without time": (home, _without("event", "event_ts")),
     "click without trigger_id": (click, _without("trigger_id")),

@@ -1,6 +1,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,8 +11,11 @@ from localslack.rules.messages import check_message, find_mentions
 from slack_sdk import WebClient
 
 from bot.errors import AnswerCancelled, SlackCallRefused, SlackUnavailable, StoreUnavailable
+from bot.features.questions.markdown import MAX_ANSWER_LENGTH
 from bot.features.questions.view import render_footer
-from bot.platform.slack.blocks import AnswerDisplay, Attachment
+from bot.platform import deadlines
+from bot.platform.deadlines import ShutdownSignal
+from bot.platform.slack.blocks import AnswerDisplay, Attachment, TaskCard, TaskStatus
 from bot.platform.slack.client import make_slack_client
 from bot.platform.slack.display import SlackAnswerDisplay
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
@@ -29,6 +32,10 @@ WORDS = [f"{n}. {PIECE}" for n in range(6)]
 WHOLE = "".join(WORDS)
 START, APPEND, STOP = "chat.startStream", "chat.appendStream", "chat.stopStream"
 POST, UPDATE, STATUS = "chat.postMessage", "chat.update", "assistant.threads.setStatus"
+
+
+def text_chunk(text: str) -> Json:
+    return {"type": "markdown_text", "text": text}
 
 
 class Hands:
@@ -121,7 +128,7 @@ def test_the_first_piece_begins_a_stream_for_the_asker(scene: Scene) -> None:
     scene.open().append_text(PIECE)
     (call,) = scene.slack.list_calls_to(START)
     readers = {"recipient_team_id": "T0TEAM", "recipient_user_id": "U0ASKER"}
-    assert call == {"channel": HOME, "thread_ts": scene.thread, "markdown_text": PIECE, **readers}
+    assert call == {"channel": HOME, "thread_ts": scene.thread, "chunks": [text_chunk(PIECE)], **readers}
     (answer,) = scene.answers
     assert (answer["text"], answer["thread_ts"], scene.told) == (PIECE, scene.thread, [answer["ts"]])
 
@@ -130,7 +137,7 @@ def test_in_direct_messages_nobody_is_named(scene: Scene) -> None:
     direct = Scene(scene.slack, scene.hands, "D0ASKER")
     direct.open().append_text(PIECE)
     (call,) = scene.slack.list_calls_to(START)
-    assert call == {"channel": "D0ASKER", "thread_ts": direct.thread, "markdown_text": PIECE}
+    assert call == {"channel": "D0ASKER", "thread_ts": direct.thread, "chunks": [text_chunk(PIECE)]}
 
 
 def test_few_words_wait_for_more(scene: Scene) -> None:
@@ -149,7 +156,9 @@ def test_words_are_appended_in_order_and_the_end_brings_what_stands_below(scene:
     assert display.finish(WHOLE, BELOW) == scene.answers[0]["ts"]
     scene.assert_whole()
     assert scene.methods() == [START, *[APPEND] * 5, STOP]
-    assert [call["markdown_text"] for call in scene.slack.list_calls_to(APPEND)] == WORDS[1:]
+    assert [call["chunks"] for call in scene.slack.list_calls_to(APPEND)] == [
+        [text_chunk(each)] for each in WORDS[1:]
+    ]
 
 
 def test_words_that_come_fast_are_put_together(scene: Scene) -> None:
@@ -356,6 +365,107 @@ def test_who_stops_an_answer_at_its_end_gets_it_all(scene: Scene) -> None:
     scene.slack.stop_stream(HOME, scene.told[0])
     display.finish(WHOLE, BELOW)
     scene.assert_whole()
+
+
+# --- cards for what is read
+
+DIFF = TaskCard("1.0", "Diff of #7")
+FILE = TaskCard("1.1", "File a.py")
+
+
+def done(task: TaskCard) -> TaskCard:
+    return replace(task, status=TaskStatus.DONE)
+
+
+def cards(scene: Scene) -> list[tuple[str, str]]:
+    (answer,) = scene.answers
+    return [(each["title"], each["status"]) for each in answer["blocks"] if each["type"] == "task_card"]
+
+
+def test_cards_begin_the_stream_and_change_until_the_answer_stands_below(scene: Scene) -> None:
+    display = scene.open()
+    display.show_tasks(DIFF, FILE)
+    assert cards(scene) == [("Diff of #7", "in_progress"), ("File a.py", "in_progress")]
+    scene.hands.now += 5
+    display.show_tasks(done(DIFF))
+    scene.hands.now += 5
+    display.show_tasks(replace(FILE, status=TaskStatus.FAILED))
+    scene.hands.now += 5
+    scene.show(display, *WORDS)
+    display.finish(WHOLE, BELOW)
+    assert cards(scene) == [("Diff of #7", "complete"), ("File a.py", "error")]
+    (answer,) = scene.answers
+    assert answer["blocks"][2:] == [markdown(WHOLE), *BELOW]
+    assert scene.methods() == [START, APPEND, APPEND, *[APPEND] * 6, STOP]
+    assert scene.slack.refusals == []
+
+
+def test_cards_that_change_fast_are_sent_together_and_the_last_state_is_never_lost(scene: Scene) -> None:
+    display = scene.open()
+    display.show_tasks(DIFF)
+    display.show_tasks(FILE)
+    display.show_tasks(done(DIFF))
+    display.show_tasks(done(FILE))
+    assert scene.methods() == [START]
+    display.finish("Yes.", BELOW)
+    assert cards(scene) == [("Diff of #7", "complete"), ("File a.py", "complete")]
+    assert scene.methods() == [START, STOP]
+
+
+def test_what_was_being_read_when_the_answer_ends_was_not_read(scene: Scene) -> None:
+    display = scene.open()
+    display.show_tasks(done(DIFF), FILE)
+    display.finish("That is all.", BELOW)
+    assert cards(scene) == [("Diff of #7", "complete"), ("File a.py", "error")]
+
+
+@pytest.mark.parametrize("code", ["unknown_method", "invalid_arguments"])
+def test_where_slack_does_not_stream_the_message_has_the_cards_as_blocks(scene: Scene, code: str) -> None:
+    scene.slack.fail_next(START, error=code)
+    display = scene.open()
+    display.show_tasks(DIFF)
+    assert cards(scene) == [("Diff of #7", "in_progress")]
+    scene.hands.now += 5
+    display.show_tasks(done(DIFF))
+    assert cards(scene) == [("Diff of #7", "complete")]
+    display.finish(WHOLE, BELOW)
+    (answer,) = scene.answers
+    assert answer["blocks"][1:] == [markdown(WHOLE), *BELOW]
+
+
+@pytest.mark.parametrize("end", ["stop_stream", "end_stream"])
+def test_an_edited_stream_keeps_its_cards(scene: Scene, end: str) -> None:
+    display = scene.open()
+    display.show_tasks(DIFF)
+    scene.hands.now += 5
+    scene.show(display, WORDS[0])
+    getattr(scene.slack, end)(HOME, scene.told[0])
+    with suppress(AnswerCancelled):
+        display.show_tasks(done(DIFF))
+    display.finish(WORDS[0], BELOW)
+    assert cards(scene) == [("Diff of #7", "complete")]
+    assert scene.answers[0]["blocks"][1:] == [markdown(WORDS[0]), *BELOW]
+
+
+def test_the_longest_answer_has_room_for_all_cards_that_are_shown(scene: Scene) -> None:
+    display = scene.open()
+    for place in range(60):
+        display.show_tasks(TaskCard(f"1.{place}", "w" * 300, TaskStatus.DONE))
+        scene.hands.now += 1
+    scene.show(display, "x" * MAX_ANSWER_LENGTH)
+    display.finish("x" * MAX_ANSWER_LENGTH, BELOW)
+    assert len(cards(scene)) == 24
+    assert scene.slack.refusals == []
+
+
+def test_who_stops_an_answer_does_not_end_the_call_that_shows_it(scene: Scene) -> None:
+    display, stop = scene.open(), ShutdownSignal(ShutdownSignal())
+    scene.show(display, WORDS[0])
+    scene.slack.before = lambda *_: stop.trigger()
+    with deadlines.bound_work(60, stop):
+        display.append_text(WORDS[1])
+    assert scene.text == "".join(WORDS[:2])
+    display.finish("".join(WORDS[:2]), BELOW)
 
 
 # --- where Slack does not stream

@@ -4,7 +4,7 @@ from itertools import product
 
 from localslack.methods.registry import METHODS
 
-from bot.platform.slack.app_manifest import PREVIEW_SCOPES, add_previews
+from bot.platform.slack.app_manifest import AGENT_SCOPES, PREVIEW_SCOPES, add_agent_view, add_previews
 from bot.platform.slack.check import SCOPES
 from tests.emulators.slack.server import SCOPES as GIVEN
 from tests.helpers.processes.command import ROOT
@@ -28,7 +28,7 @@ def test_every_kind_of_conversation_is_heard_that_may_be_read() -> None:
 
 # a helper of the SDK, and what it calls
 UPLOAD = {"files_upload_v2": {"files.completeUploadExternal", "files.getUploadURLExternal"}}
-_CALL = re.compile(r"(?<=\.)(?:apps|assistant|auth|chat|conversations|files|reactions|users|views)_\w+")
+_CALL = re.compile(r"(?<=\.)(?:agents|apps|assistant|auth|chat|conversations|files|reactions|users|views)_\w+")
 
 
 def read_uses() -> dict[str, set[str]]:
@@ -49,7 +49,7 @@ def list_methods() -> set[str]:
 
 
 def test_the_page_has_each_method_and_event_and_no_other() -> None:
-    manifest = add_previews(json.loads((ROOT / "manifest.json").read_text()), "github.com")
+    manifest = add_agent_view(add_previews(json.loads((ROOT / "manifest.json").read_text()), "github.com"))
     events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
     written = read_uses().keys() - {"method or event", "slash commands, shortcuts", "---"}
     assert written == list_methods() | events
@@ -57,7 +57,7 @@ def test_the_page_has_each_method_and_event_and_no_other() -> None:
 
 def test_each_scope_is_used_and_each_method_has_the_one_that_it_needs() -> None:
     uses = read_uses()
-    assert set().union(*uses.values()) - {"connections:write"} == {*SCOPES, *PREVIEW_SCOPES}
+    assert set().union(*uses.values()) - {"connections:write"} == {*SCOPES, *PREVIEW_SCOPES, *AGENT_SCOPES}
     for name in list_methods():
         scope = METHODS[name].scope
         assert scope is None or uses[name] == {scope}, name

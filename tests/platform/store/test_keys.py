@@ -11,7 +11,7 @@ from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.noise import service as noise
 from bot.features.profiles import scanning
 from bot.features.profiles import service as profiles
-from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS
+from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS, STOPS
 from bot.features.questions.view import INPUTS, VOTES
 from bot.features.releases import SEEN_TAGS
 from bot.features.renames import FIRST_NAMES
@@ -72,6 +72,7 @@ EXPIRING = {
     INPUTS.family.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
     service.RESULTS.family.build_key("command:1"): ("regular:command:1", "string", HOUR),
     previews.SHOWN.family.build_key("C1", "ab12"): ("preview:C1:ab12", "string", 7 * DAY),
+    STOPS.family.build_key("C1", "1.5"): ("stopped:C1:1.5", "string", HOUR),
     previews.OTHERS.family.build_key("C1"): ("unfurled:C1", "string", 28 * DAY),
     keys.LAST_TICK.build_key(): ("clock:ticked", "string", DAY),
     keys.DIGEST_ATTEMPT.build_key("5d2cea88", "2026-03-01T17:00:00+00:00"): (

@@ -175,7 +175,7 @@ def _only(bot: Bot, channel: str) -> str:
 
 def text_of(message: Json) -> str:
     """The Markdown of an answer."""
-    return str(message["blocks"][0]["text"])
+    return str(next(block["text"] for block in message["blocks"] if block["type"] == "markdown"))
 
 
 def small_print(message: Json) -> str:
