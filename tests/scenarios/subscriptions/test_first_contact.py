@@ -15,7 +15,7 @@ FIRST = {
     "hi": HELLO,
     "Hello there!": HELLO,
     "help": HELP,
-    "help contract": "*/prdigest contract*: what merges removed, renamed or changed for others.\nUsage: ",
+    "help contract": "*/prdigest contract*: what merges changed for others.\nUsage: ",
     "list": "There are no subscriptions here",
     "subscribe": "Subscribed to octo/engine",
     "subscribe at 09:00": "Subscribed to octo/engine",
