@@ -17,9 +17,10 @@ from bot.features.merges.requests import DigestView
 from bot.features.merges.review import BugReview
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.releases import SEEN_TAGS, build_release, list_appeared, render_release
-from bot.features.subscriptions.announcements import POSTED_RELEASES, RETRY_PAUSE, announce_tags, post_release
+from bot.features.subscriptions.announcements import RETRY_PAUSE, announce_tags, post_release
 from bot.features.subscriptions.incidents import INCIDENTS
 from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.schedule import enqueue_due
 from bot.features.subscriptions.tables import SUBSCRIPTIONS
 from bot.features.touches.contracts import LEDGERS, keep_contract
 from bot.features.touches.decisions import note_shown
@@ -114,11 +115,17 @@ class World:
         self.app.profiles.put(ProfileEntry("ascend", REPOSITORY, ("engine",), pin=pin), PROFILE)
 
     def look(self) -> list[str]:
-        """The posts in the channel after the next look, and after all that follows from it."""
+        """The posts in the channel after the next look, and after what the clock enqueues then."""
+        self.now += RETRY_PAUSE
         announce_tags(self.app, REPOSITORY)
-        for item, _ in self.app.due_queue.list_due(self.now):
-            if isinstance(item, ReleasePost):
-                post_release.run(self.app, item.name)
+        sent: list[dict[str, Any]] = []
+
+        def send(job: object, payload: dict[str, Any]) -> None:
+            sent.extend([payload] if job is post_release else [])
+
+        enqueue_due(self.app, SimpleNamespace(send=send))
+        for payload in sent:
+            post_release.run(self.app, **payload)
         return self.posts()
 
     def posts(self, channel: str = HOME) -> list[str]:
@@ -337,8 +344,7 @@ def test_what_slack_refuses_is_told_to_people_and_tried_until_it_is_too_late(wor
     item = ReleasePost(f"{DAILY.id} v1.2.0")
     world.slack.fail_next("chat.postMessage", error="not_in_channel", times=9)
     assert world.look() == []
-    name = f"{POSTED_RELEASES.family.build_key(HOME, 'ascend', 'v1.2.0')}#missing"
-    incident = world.app.tables.get(INCIDENTS, name)
+    incident = world.app.tables.get(INCIDENTS, f"{item}#missing")
     assert incident
     assert (incident.title, incident.to, bool(incident.retry)) == ("v1.2.0 of octo/engine", "U0ADA", True)
     assert world.app.due_queue.get_time(item)
@@ -375,3 +381,15 @@ def test_a_hit_that_was_reverted_after_the_tag_is_one_in_it(world: World) -> Non
     # the same way, with the revert in it, nothing is left of it
     world.history.held = (2, 3, 4, 5, 8)
     assert "ours/core/scheduler.py" not in world.show()
+
+
+def test_what_was_refused_once_is_posted_after_all_and_the_report_says_so(world: World) -> None:
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0", 6))
+    world.slack.fail_next("chat.postMessage", error="not_in_channel", times=1)
+    assert world.look() == []
+    assert len(world.look()) == 1
+    world.look()
+    (report,) = world.posts("D0ADA")
+    assert "v1.2.0 of octo/engine for" in report
+    assert "posted after all" in report

@@ -86,21 +86,20 @@ def post_release(app: App, name: str) -> None:
         app.due_queue.drop(item)
         return
     where = subscription.channel, subscription.view.profile, tag
-    key = POSTED_RELEASES.family.build_key(*where)
     try:
         with app.tables.hold_lease(POSTED_RELEASES, *where):
-            _post_once(app, subscription, where, key)
+            _post_once(app, subscription, where)
     except StoreUnavailable:
         raise
     except PrdigestError as error:
-        _put_off(app, subscription, item, key, error)
+        _put_off(app, subscription, item, error)
         return
     app.due_queue.drop(item)
-    resolve_incident(app, key, IncidentKind.MISSING, "posted after all")
+    resolve_incident(app, str(item), IncidentKind.MISSING, "posted after all")
 
 
-def _post_once(app: App, subscription: Subscription, where: tuple[str, str, str], key: str) -> None:
-    posted = app.tables.get(POSTED_RELEASES, *where)
+def _post_once(app: App, subscription: Subscription, where: tuple[str, str, str]) -> None:
+    posted, key = app.tables.get(POSTED_RELEASES, *where), POSTED_RELEASES.family.build_key(*where)
     if posted and posted.message:
         return
     channel, message = subscription.channel, ""
@@ -125,7 +124,7 @@ def _render_post(app: App, subscription: Subscription, tag: str) -> Post:
     return add_buttons(post, menu) if menu else post
 
 
-def _put_off(app: App, subscription: Subscription, item: ReleasePost, key: str, error: PrdigestError) -> None:
+def _put_off(app: App, subscription: Subscription, item: ReleasePost, error: PrdigestError) -> None:
     """Leave a post to the next attempt, and tell people what only they can mend; after hours there is none."""
     now, tag, channel = app.now(), item.name.partition(" ")[2], subscription.channel
     title = f"{tag} of {subscription.repository}"
@@ -136,7 +135,7 @@ def _put_off(app: App, subscription: Subscription, item: ReleasePost, key: str, 
     if isinstance(error, SlackCallRefused):
         reason, retry = str(error).rstrip("."), None if is_over else now + RETRY_PAUSE
         kind = IncidentKind.MISSING
-        report_incident(app, Incident(key, kind, title, reason, now, retry, channel, subscription.by))
+        report_incident(app, Incident(str(item), kind, title, reason, now, retry, channel, subscription.by))
     if is_over:
-        abandon_incident(app, key, IncidentKind.MISSING)
+        abandon_incident(app, str(item), IncidentKind.MISSING)
         app.due_queue.drop(item)
