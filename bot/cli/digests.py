@@ -223,7 +223,7 @@ def _build_digest(app: App, selection: _DigestSelection, use: Literal["REPORT", 
 
 
 def _note_missing_model(app: App) -> None:
-    if not app.sources.has_model:
+    if app.sources.model is None:
         click.echo(_NO_MODEL_NOTE.format(app.provider.key_variable), err=True)
 
 

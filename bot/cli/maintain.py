@@ -261,9 +261,9 @@ def backfill_command(
     with open_command_app("WARNING" if sys.stderr.isatty() else "INFO") as app:
         span = _parse_span(app.settings, since, until, timezone)
         repository = find_kept_repository(app, repo)
-        if not (facts or app.sources.has_model):
+        if not (facts or app.sources.model):
             click.echo(f"{app.provider.key_variable} is not set: loading history and files only.", err=True)
-        limit = backfill.CostLimit(max_cost) if app.sources.has_model and not facts else None
+        limit = backfill.CostLimit(max_cost) if app.sources.model and not facts else None
         load_history(app, repository, span, limit)
 
 

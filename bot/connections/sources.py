@@ -300,10 +300,6 @@ class Sources(Protocol):
     def chat(self) -> ChatModel | None: ...
 
     @property
-    def has_model(self) -> bool:
-        """Whether there is a model that writes and answers. Reading this opens no connection."""
-
-    @property
     def stands_in(self) -> str:
         """Who writes in place of a model, as a sentence for readers; empty if a model writes, or nobody.
 
@@ -420,10 +416,6 @@ class LiveSources:
     @property
     def chat(self) -> ChatModel | None:
         return self._lazy_model
-
-    @property
-    def has_model(self) -> bool:
-        return self._lazy_model is not None
 
     def get_written_review(self, pull: PullRequest) -> None:
         """Return None: reviews are made by the model."""

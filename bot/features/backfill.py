@@ -134,7 +134,7 @@ def fill_days(
     over = get_yesterday(app.now(), span.zone).date
     if span.last > over:
         raise UsageError(f"{span.last} is not over in {span.zone}: choose days up to {over}.")
-    run, days = _Run(app, limit if app.sources.has_model else None, say), span.days[::-1]
+    run, days = _Run(app, limit if app.sources.model else None, say), span.days[::-1]
     return (_fill_once(run, repository, days[at : at + 1 + _NEAR_DAYS]) for at in range(len(days)))
 
 

@@ -232,7 +232,7 @@ def _iterate_health(app: App) -> Iterator[Element]:
         yield make_text(f"\nStore: nearly full, {memory.result}", bold=True)
     if app.sources.stands_in:
         yield make_text(f"\n{app.sources.stands_in}")
-    elif not app.sources.has_model:
+    elif app.sources.model is None:
         yield make_text("\nModel: not configured, so digests contain facts only")
     else:
         budget = app.budget

@@ -166,7 +166,6 @@ class TrialSources:
     model: Model
     source_mirror: GitMirror | None = None
     chat: ChatModel | None = None
-    has_model: bool = True
     # a model writes: its statements need the same proof as in the bot
     stands_in: str = ""
     background: None = None

@@ -157,10 +157,10 @@ def test_without_a_slack_token_it_says_what_to_set() -> None:
 
 def test_a_model_needs_its_key(monkeypatch: Env) -> None:
     with open_base() as base:
-        assert not base.sources.has_model
+        assert base.sources.model is None
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
     with open_base() as base:
-        assert base.sources.has_model
+        assert base.sources.model
 
 
 def test_a_publisher_refuses_a_store_that_may_drop_records(monkeypatch: Env, store: Redis, store_url: str) -> None:

@@ -53,7 +53,6 @@ class Known:
     releases: Releases | None = None
     model: Model | None = None
     chat: ChatModel | None = None
-    has_model: bool = True
     stands_in: str = ""
     source_mirror: GitMirror | None = None
     source_search: MirrorReader | None = None
@@ -92,7 +91,6 @@ def test_what_is_given_is_asked_instead_of_github_and_claude(known_services: Kno
         digests = base
         digest = build_digest(base, REPOSITORY, DAY, "Engine")
         assert [entry.summary.headline for entry in digest.entries] == ["Counts once"]
-        assert base.sources.has_model
         assert get_cached_entry(digests, Reference(REPOSITORY, 7))
 
 
@@ -103,20 +101,19 @@ def test_it_is_let_go_of_at_the_end(known_services: Known) -> None:
 
 
 def test_without_a_model_nothing_is_a_models(known_services: Known) -> None:
-    known_services.model, known_services.has_model = None, False
+    known_services.model = None
     with open_base(known_services) as base:
-        assert not base.sources.has_model
         assert get_entry(base, Reference(REPOSITORY, 7)).summary.is_fallback
 
 
 def test_claude_is_there_with_its_key_alone(monkeypatch: Env) -> None:
-    def find_sources() -> tuple[bool, bool, bool]:
+    def find_sources() -> tuple[bool, bool]:
         with closing(LiveSources(load_settings(), lambda: MORNING, CLAUDE)) as outside:
-            return outside.model is not None, outside.chat is not None, outside.has_model
+            return outside.model is not None, outside.chat is not None
 
-    assert find_sources() == (False, False, False)
+    assert find_sources() == (False, False)
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-test")
-    assert find_sources() == (True, True, True)
+    assert find_sources() == (True, True)
 
 
 def test_files_are_read_from_github(known_services: Known, github: ScriptedGitHub, monkeypatch: Env) -> None:

@@ -113,7 +113,7 @@ class Rig:
             self.summariser,
             self.store,
             SimpleNamespace(
-                has_model=bool(self.model),
+                model=self.model or None,
                 list_allowances=self.allowances,
                 stands_in="",
                 get_written_review=lambda _: None,

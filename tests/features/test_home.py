@@ -53,7 +53,7 @@ def budget(team: Team) -> Budget:
 def show(team: Team, user: str = "U0ADA", note: str = "", **sources: Any) -> list[str]:
     """What the person reads after it was shown, by paragraphs."""
     app = team.open_app(
-        budget=budget(team), sources=SimpleNamespace(**{"stands_in": "", "has_model": True, **sources})
+        budget=budget(team), sources=SimpleNamespace(**{"stands_in": "", "model": object(), **sources})
     )
     show_home(app, user, note)
     view = team.slack.get_home(user)
@@ -207,7 +207,7 @@ def test_what_was_spent_is_seen(team: Team) -> None:
     spent = budget(team)
     spent.settle_cost(spent.reserve_cost("", CallPurpose.USUAL, 2.0), 1.234)
     assert health(team)[-1] == "Model budget today: $1.23 of $20.00 used"
-    assert health(team, has_model=False)[-1] == "Model: not configured, so digests contain facts only"
+    assert health(team, model=None)[-1] == "Model: not configured, so digests contain facts only"
     assert health(team, stands_in="No model is asked here.")[-1] == "No model is asked here."
 
 
@@ -215,7 +215,7 @@ def test_a_month_that_is_limited_is_seen_too(team: Team) -> None:
     limited = budget(team)
     limited.monthly = 100.0
     limited.settle_cost(limited.reserve_cost("", CallPurpose.USUAL, 13.0), 12.346)
-    show_home(team.open_app(budget=limited, sources=SimpleNamespace(stands_in="", has_model=True)), "U0ADA")
+    show_home(team.open_app(budget=limited, sources=SimpleNamespace(stands_in="", model=object())), "U0ADA")
     assert "; this month: $12.35 of $100.00" in str(team.slack.get_home("U0ADA"))
 
 

@@ -71,7 +71,6 @@ class SampleSources:
 
     # the sample has no files or limits
     source_files = source_versions = source_trees = open_pulls = source_mirror = source_search = None
-    has_model = True
     stands_in = _STAND_IN_NOTE
 
     def __init__(

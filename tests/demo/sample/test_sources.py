@@ -161,7 +161,7 @@ def test_it_says_that_it_has_no_discussions_and_knows_its_commits(sample: Sample
 
 def test_it_is_an_outside_that_says_that_no_model_writes(sample: SampleSources) -> None:
     outside: Sources = sample
-    assert (list(outside.list_allowances()), outside.has_model) == ([], True)
+    assert (list(outside.list_allowances()), outside.model) == ([], sample)
     assert outside.source_files is None
     assert "uses no model" in outside.stands_in
     assert is_one_sentence(outside.stands_in)
