@@ -18,6 +18,7 @@ from evals.answers import questions
 from evals.broke import broke
 from evals.context import context
 from evals.contract.command import contract
+from evals.others import others
 from evals.reading.command import reading
 from evals.reverts import reverts
 from evals.risk import risk
@@ -48,6 +49,7 @@ main.add_command(questions)
 main.add_command(broke)
 main.add_command(context)
 main.add_command(contract)
+main.add_command(others)
 main.add_command(reading)
 main.add_command(reverts)
 main.add_command(risk)

@@ -39,11 +39,12 @@ from bot.doctor.checks import (
     read_snapshot,
 )
 from bot.errors import ConfigurationError, ModelRequestRejected, PackageUnavailable, PrdigestError
+from bot.features.profiles.others import OTHERS_FOLDER, list_downstreams
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import list_subscriptions
 from bot.mcp import has_sdk
 from bot.platform.finding import Finding
-from bot.platform.git.folder import check_mirror
+from bot.platform.git.folder import check_downstreams, check_mirror
 from bot.platform.github.check import check_github
 from bot.platform.models import ModelAccess, ModelProvider
 from bot.platform.models.registry import PROVIDERS, choose_provider, get_model_access, report_unknown_name
@@ -141,7 +142,11 @@ class _Checkup:
         folder = self._settings.mirror_folder
         if folder is None:
             return [Finding.build_note("Mirror", "not used: files are read from GitHub")]
-        return check_mirror(folder, self._repositories, self._app.now)
+        downstreams = (each for known in self._repositories for each in list_downstreams(self._app, known))
+        return [
+            *check_mirror(folder, self._repositories, self._app.now),
+            *check_downstreams(folder / OTHERS_FOLDER, list(downstreams), self._app.now),
+        ]
 
     def _check_packages(self) -> Iterator[Finding]:
         index = build_package_index(self._settings)

@@ -24,6 +24,7 @@ from bot.settings.values import (
     CloneFolders,
     CloudName,
     Dollars,
+    DownstreamSetting,
     HostNames,
     ListenAddress,
     ListenHost,
@@ -39,6 +40,7 @@ from bot.settings.values import (
     StorePrefix,
     TimeOfDay,
     Zone,
+    parse_downstreams,
     parse_or_advise,
     split_list,
 )
@@ -59,6 +61,10 @@ critical = ["vllm/v1/engine/", "!*moe*"]
 without_defaults = ["support"]"""
 
 LogFormat = Literal["text", "json"]
+
+_DOWNSTREAMS = parse_downstreams(
+    "vllm-project/vllm=vllm-project/vllm-ascend,vllm-project/vllm-gaudi,vllm-project/tpu-inference"
+)
 
 
 class GitHubSettings(SettingsGroup):
@@ -408,6 +414,14 @@ class RuntimeSettings(SettingsGroup):
         "PRDIGEST_STATE_DIR, and runs nothing of them. It needs a mirror. Empty means that no package is read.",
         _WORK,
         examples=["https://packages.example.com/simple,files.example.com"],
+    )
+    prdigest_downstreams: DownstreamSetting = setting(
+        "Other public repositories that build on a watched one, such as plugins. The bot fetches the last months "
+        "of each, every six hours and without a token. It says what they did about a merge: who runs past it, "
+        "and who needed a change. It needs a mirror. Write `owner/upstream=owner/name,owner/name`, with "
+        "semicolons between upstreams, or `off`.",
+        _WORK,
+        default=_DOWNSTREAMS,
     )
     prdigest_type_checker: Literal["auto", "off"] = setting(
         "With `auto`, a type checker judges beside the rules what touches a team's code, where PRDIGEST_MIRROR "

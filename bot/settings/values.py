@@ -18,6 +18,7 @@ from bot.dates import parse_time, parse_zone
 from bot.errors import UsageError
 from bot.usage import ModelPrice
 from impact.profile.models import parse_profile_name
+from impact.repository import Repository
 
 # workspaces and organisations, channels, users
 _SLACK_ID = re.compile(r"[TECGDUW][A-Z0-9]{2,}")
@@ -33,6 +34,9 @@ _PORT = re.compile(r"[0-9]{1,5}")
 # two more than the port of the first process are needed for the others
 _MAX_PORT = 65_533
 LOOPBACK = "127.0.0.1"
+OFF = "off"
+# of one upstream: each is fetched every six hours
+MAX_DOWNSTREAMS = 12
 # characters; 32 random ones can't be guessed
 MIN_TOKEN_LENGTH = 32
 # a name or an IPv4 address of a host, perhaps with a port, as a Host header has it
@@ -185,6 +189,28 @@ def _parse_package_index(text: str) -> PackageIndexAddress | None:
     return PackageIndexAddress(url.rstrip("/"), _parse_hosts(" ".join(hosts)))
 
 
+@dataclass(frozen=True, slots=True)
+class DownstreamLists:
+    """Public repositories that build on others, by the names of these in lower case."""
+
+    by_upstream: Mapping[str, tuple[Repository, ...]]
+
+    def __str__(self) -> str:
+        lists = (f"{name}={','.join(map(str, listed))}" for name, listed in self.by_upstream.items())
+        return "; ".join(lists) or OFF
+
+
+def parse_downstreams(text: str) -> DownstreamLists:
+    """Parse ``upstream=downstream,downstream; …``, or ``off``. Raises UsageError."""
+    by_upstream: dict[str, tuple[Repository, ...]] = {}
+    for part in filter(str.strip, text.split(";") if text.strip().lower() != OFF else ()):
+        upstream, *listed = map(Repository.parse, split_list(part.replace("=", " ", 1))[: MAX_DOWNSTREAMS + 2])
+        if not listed or len(listed) > MAX_DOWNSTREAMS:
+            raise UsageError(f"Name up to {MAX_DOWNSTREAMS} repositories that build on {upstream}.")
+        by_upstream[str(upstream).lower()] = tuple(listed)
+    return DownstreamLists(by_upstream)
+
+
 def _parse_listen_address(text: str) -> ListenAddress:
     """Parse ``HOST:PORT``, or a port of this machine alone. Raises ValueError with advice."""
     host, _, port = text.strip().rpartition(":")
@@ -210,6 +236,14 @@ ModelPrices = Annotated[Mapping[str, ModelPrice], _make_parser(_parse_prices)]
 SlackId = Annotated[str | None, AfterValidator(_check_slack_id)]
 SlackIds = Annotated[frozenset[str], _make_parser(parse_slack_ids)]
 PackageIndexSetting = Annotated[PackageIndexAddress | None, _make_parser(_parse_package_index)]
+DownstreamSetting = Annotated[
+    DownstreamLists,
+    _make_parser(
+        parse_downstreams,
+        f"write owner/upstream=owner/name,owner/name with up to {MAX_DOWNSTREAMS} names, separated by semicolons, "
+        "or off",
+    ),
+]
 RequiredAddress = Annotated[ListenAddress, _make_parser(_parse_listen_address)]
 ListenHost = Annotated[str | None, AfterValidator(_check_listen_host)]
 MetricsAddress = Annotated[ListenAddress | None, _make_parser(_parse_listen_address)]

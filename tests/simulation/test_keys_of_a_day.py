@@ -18,8 +18,9 @@ from bot.dates import Span
 from bot.features import previews
 from bot.features.backfill import fill_days
 from bot.features.merges.neighbors import Neighbors
+from bot.features.merges.others import OtherHistory
 from bot.features.merges.review import BugReview
-from bot.features.profiles import scanning
+from bot.features.profiles import others, scanning
 from bot.features.profiles.service import ProfileEntry
 from bot.features.questions.service import stop_answers
 from bot.features.releases import SEEN_TAGS, SeenTags
@@ -211,6 +212,7 @@ def keep_a_profile(store: Redis) -> None:
     releases = ReleaseCache(OneRelease(), tables, lambda: MORNING)
     releases.list_releases(upstream, MORNING)
     releases.find_commit(upstream, "v1.2.0")
+    tables.put_field(others.OTHERS, "octo/plugin", OtherHistory(Repository("octo", "plugin")), "octo/engine")
     tables.put(scanning.FILE_USES, FileUses("a.py"), "1", "ab12")
     tables.put(scanning.OUTLINES, ModuleOutline("a", is_package=False), "1", "ab12")
     tables.put(checking.CHECKS, checking.KeptCheck(), "1", "ab12", "cd34", "c0ffee")

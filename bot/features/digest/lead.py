@@ -48,6 +48,7 @@ from bot.features.touches.lines import (
     make_sentence,
     render_breaking,
     render_news_line,
+    render_other_news,
     render_pending,
     render_touches,
     sort_hits,
@@ -179,7 +180,7 @@ def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
         blocks += [make_sentence(gaps)] if gaps else []
         if digest.touches and digest.says_of_touches:
             blocks += render_touches(digest.touches, context, limits.touches, _ELSEWHERE)
-        blocks += render_pending(digest.pending)
+        blocks += [*render_pending(digest.pending), *render_other_news(digest.other_news)]
         news = render_news_line(digest.deprecations, _ELSEWHERE)
         # a day too full for that has it in the thread
         if news and limits.overview >= _LEAST_OVERVIEW_WITH_NEWS:
@@ -284,7 +285,8 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
         if whole.touches and whole.says_of_touches:
             context = HitContext.build((entry.pull for entry in whole.entries), whole.outcomes)
             blocks += render_touches(whole.touches, context, limits.touches)
-        blocks += [*render_pending(whole.pending, days.span.days[0].start), *_render_week(days)]
+        blocks += [*render_pending(whole.pending, days.span.days[0].start), *render_other_news(whole.other_news)]
+        blocks += _render_week(days)
         if news := render_news_line(whole.deprecations, ", with /prdigest deprecations"):
             blocks.append(news)
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from bot.dates import LocalDay, Span
 from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
+from bot.features.merges.others import OthersOfMerge
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.requests import FULL_VIEW, OF_PROFILES, DigestView, ViewLevel
 from bot.features.merges.review import (
@@ -28,7 +29,7 @@ from bot.features.merges.summary import Fallback, FallbackReason, describe_fallb
 from bot.features.merges.view import Entry, LeadLine, LeadRule
 from bot.features.noise.rules import LineFeature, Mute, is_muted, may_be_refused
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
-from bot.features.touches.lines import BreakingMerge, PendingHits, select_breaking
+from bot.features.touches.lines import BreakingMerge, OtherNews, PendingHits, select_breaking
 from bot.platform.models.packing import Coverage as DiffCoverage
 from bot.platform.pulls.models import PullRequest, remove_duplicates
 from bot.platform.pulls.paths import (
@@ -115,7 +116,8 @@ class Digest:
     repository. ``review_coverage`` says how many entries were read for bugs. ``touches`` says what the merges
     mean for the profile of the view, None without one; ``contracts`` are what they change for callers, and
     ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day,
-    ``pending`` what waits since its pin. ``claims``
+    ``pending`` what waits since its pin. ``others`` is what other downstreams did about what touches, by number,
+    ``other_news`` what one of them first did on the day about what waits. ``claims``
     are those of the entries and outcomes, by number, as far as they are known. ``muted`` are the entries that its
     only reader has muted, ``less_wanted`` what people of the channel want less of.
     """
@@ -139,6 +141,8 @@ class Digest:
     deprecations: tuple[DeprecationStep, ...] = ()
     moves: tuple[ProfileMove, ...] = ()
     pending: PendingHits | None = None
+    others: Mapping[int, OthersOfMerge] = field(default_factory=dict)
+    other_news: tuple[OtherNews, ...] = ()
     claims: Mapping[int, RevertClaim] = field(default_factory=dict, compare=False, repr=False)
     muted: tuple[Entry, ...] = ()
     less_wanted: frozenset[LineFeature] = frozenset()
@@ -422,6 +426,8 @@ class MultiDayDigest:
             deprecations=tuple(step for digest in self.digests for step in digest.deprecations),
             moves=tuple(move for digest in self.digests for move in digest.moves),
             pending=self.digests[-1].pending,
+            others={number: others for digest in self.digests for number, others in digest.others.items()},
+            other_news=tuple(news for digest in self.digests for news in digest.other_news),
             claims={},
             muted=tuple(entry for digest in latest_first for entry in digest.muted),
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import Enum, auto
 
@@ -21,6 +21,7 @@ from bot.features.digest.overview import (
 )
 from bot.features.digest.rules import Digest, DigestSpec, MultiDayDigest, Overview, UnknownDay, select_entries
 from bot.features.digest.view import RenderedDigest, compute_fingerprint, render_digest, render_report
+from bot.features.merges.others import OthersOfMerge, find_all_others
 from bot.features.merges.requests import FULL_VIEW, OF_PROFILES, DigestRequest, DigestView, SubjectKind, ViewLevel
 from bot.features.merges.review import ReviewCoverage
 from bot.features.merges.summary import (
@@ -33,13 +34,15 @@ from bot.features.merges.summary import (
 from bot.features.merges.view import Entry
 from bot.features.noise.rules import make_muted_button
 from bot.features.noise.service import find_less_wanted, load_mutes
+from bot.features.profiles.others import list_histories
 from bot.features.releases import list_appeared
 from bot.features.reviews.service import add_kept_reviews, get_review
 from bot.features.summaries.reading import build_unsummarised
 from bot.features.summaries.service import get_summary
 from bot.features.touches.contracts import list_used_steps, read_changes
 from bot.features.touches.decisions import list_closed, note_shown
-from bot.features.touches.lines import PendingHits, select_breaking
+from bot.features.touches.lines import OtherNews, PendingHits, select_breaking
+from bot.features.touches.others import find_news
 from bot.features.touches.service import find_pending, judge_merges
 from bot.features.watches.service import describe_watch, list_watched
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
@@ -134,7 +137,7 @@ def build_digest(
     numbers = frozenset(entry.number for entry in entries)
     outcomes, claims = around.select_outcomes(numbers)
     # after the contracts, which say what was announced and removed
-    steps, moves, pending = _read_profile_day(app, view.profile, repository, day)
+    steps, moves, pending, news = _read_profile_day(app, view.profile, repository, day)
     made = Digest(
         repository=repository,
         name=name,
@@ -155,6 +158,8 @@ def build_digest(
         deprecations=steps,
         moves=moves,
         pending=pending,
+        others=touched.others,
+        other_news=news,
         claims=claims,
     )
     return replace(made, overview=write_overview(app, made)) if has_overview else made
@@ -291,12 +296,14 @@ def _count_areas(entries: Sequence[Entry], fallback: Fallback, cost: float | Non
 class TouchedDay:
     """The report on some merges, and what each of them changes for others.
 
-    Without a profile there is no report. ``coverage`` says why there is none with one.
+    Without a profile there is no report. ``coverage`` says why there is none with one. ``others`` is what other
+    downstreams did about those that touch, by number.
     """
 
     report: TouchReport | None = None
     contracts: tuple[MergeContract, ...] = ()
     coverage: Coverage = COMPLETE
+    others: Mapping[int, OthersOfMerge] = field(default_factory=dict)
 
     @property
     def numbers(self) -> frozenset[int]:
@@ -329,33 +336,40 @@ def read_touches(app: App, profile: str, pulls: Sequence[PullRequest], *, is_pen
             closed = list_closed(app, profile, entry.upstream)
             waiting = report.touching.derive(lambda hits: (each for each in hits if each.number not in closed))
             report = replace(report, touching=waiting)
+        numbers = {hit.number for hit in report.touching.ignore_coverage()}
+        others = find_all_others(
+            list_histories(app, entry.upstream), (pull for pull in pulls if pull.number in numbers)
+        )
     except PrdigestError as error:
         log.warning("what touches %s is not known: %s", profile, error)
         unread = CoveredPart(f"what touches {profile}", 1, 0, str(error).rstrip("."))
         return TouchedDay(coverage=Coverage.of(unread))
-    return TouchedDay(report, contracts)
+    return TouchedDay(report, contracts, others=others)
 
 
 def _read_profile_day(
     app: App, name: str, repository: Repository, day: LocalDay
-) -> tuple[tuple[DeprecationStep, ...], tuple[ProfileMove, ...], PendingHits | None]:
+) -> tuple[tuple[DeprecationStep, ...], tuple[ProfileMove, ...], PendingHits | None, tuple[OtherNews, ...]]:
     """Return what became on a day of the deprecations that a profile uses, and its moves to another commit.
 
     With these, earlier merges began or ceased to touch. Of a day that ended in the last one, also what waits since
-    the pin. There are none without a name, or after a problem.
+    the pin; and what another downstream first did on the day about that. There are none without a name, or after a
+    problem.
     """
     steps: tuple[DeprecationStep, ...] = ()
     moves: tuple[ProfileMove, ...] = ()
     pending: PendingHits | None = None
+    news: tuple[OtherNews, ...] = ()
     try:
         if entry := app.profiles.get_entry(name) if name else None:
             moves = tuple(move for move in entry.moves if day.start <= move.at < day.end)
         if profile := app.profiles.get_profile(name) if name else None:
             steps = attempt(name, list_used_steps, app, repository, day.start, day.end, profile) or ()
             pending = attempt(name, find_pending, app, name) if app.now() - day.end < timedelta(days=1) else None
+            news = attempt(name, find_news, app, name, day.start, day.end) or ()
     except PrdigestError as error:
         log.warning("what is deprecated of %s, or how it moved, is not known: %s", name, error)
-    return steps, moves, pending
+    return steps, moves, pending, news
 
 
 # --- what is shown of it

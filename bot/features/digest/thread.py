@@ -32,6 +32,7 @@ from bot.features.touches.lines import (
     make_verdict_row,
     name_level,
     render_action,
+    render_example,
     render_hit_start,
     render_line_link,
     render_news,
@@ -166,7 +167,7 @@ def _render_hits(digest: Digest, opening: list[Block]) -> Iterator[Post]:
     report = digest.touches
     if report is None:
         return
-    context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes)
+    context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes, digest.others)
     profile = shorten_profile(report.profile)
     rest = [*filter(None, (_render_news(digest), _render_moves(digest)))]
 
@@ -190,6 +191,7 @@ def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Bl
     title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")).replace("`", ""), 120)
     lines = render_lines(hit.touches, _MAX_TOUCHES, lambda touch: _render_touch(touch, pull))
     below = [make_bullets(lines, indent=1)] if lines else []
+    below += render_example(context.others[hit.number]) if hit.number in context.others else []
     block = make_block(make_bullets([render_hit_start(hit, context, name_level(hit.level), title)]), *below)
     return [block, make_verdict_row(pull, profile)] if pull else [block]
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from pydantic import Field, create_model
 
+from bot.features.merges.others import describe_others, list_excerpts
 from bot.features.merges.risk import RiskBand
 from bot.features.merges.view import Entry, format_outcome_fact
 from bot.features.questions import texts
@@ -279,7 +280,8 @@ def read_discussion(session: ReadingSession, arguments: DiscussionArguments) -> 
 class WhereArguments(ToolArguments):
     description: ClassVar[str] = (
         "Where one merged pull request is by now: the tags (releases) that hold it, copies of it on branches of "
-        "releases, whether the readers' pins hold it, and what reverted or repaired it since."
+        "releases, whether the readers' pins hold it, and what reverted or repaired it since. Also which other "
+        "projects that build on this one run past it, and how they adapted, with lines of their diffs."
     )
 
     number: _Number
@@ -293,8 +295,9 @@ def describe_whereabouts(session: ReadingSession, arguments: WhereArguments) -> 
     for gap in places.tags.coverage.gaps:
         session.provenance.add_gap(gap)
     outcomes = [f"It was {format_outcome_fact(each)}." for each in places.outcomes]
+    others = [*describe_others(places.others), *list_excerpts(places.others)]
     head = f"#{places.pull.number} {collapse_lines(places.pull.title)} {describe_state(places.pull)}"
-    lines = [*filter(None, [places.tags.explain_gaps()]), head, *describe_places(places), *outcomes]
+    lines = [*filter(None, [places.tags.explain_gaps()]), head, *describe_places(places), *outcomes, *others]
     return session.limit_lines(lines, "ask about one tag", "tags")
 
 

@@ -30,6 +30,7 @@ from bot.features.digest import posts
 from bot.features.digest.posts import PostedDigest, PostingResult, TrackedDigest, check_repository
 from bot.features.digest.rules import DigestSpec
 from bot.features.digest.view import RenderedDigest, describe_skipped_days
+from bot.features.profiles.others import list_downstreams
 from bot.features.subscriptions.announcements import RETRY_PAUSE, announce_tags, post_release
 from bot.features.subscriptions.incidents import (
     Incident,
@@ -50,6 +51,7 @@ from bot.features.subscriptions.tables import (
     record_run,
 )
 from bot.features.touches import tasks
+from bot.features.touches.others import read_others
 from bot.platform.costs import OPERATOR, Expense, WorkKind, bill_to, get_account, tally_costs
 from bot.platform.jobs import MINUTE, JobQueue, JobRetries, QueueName, job
 from bot.platform.store.due_queue import (
@@ -315,6 +317,8 @@ def enqueue_due(app: App, jobs: JobQueue) -> None:
                 _enqueue_repair(app, item, at, jobs)
             elif isinstance(item, OutcomeCheck) and app.due_queue.move(item, at, now + CHECK_INTERVAL):
                 watch_repository.send_to(jobs, item.name)
+                if list_downstreams(app, item.name):
+                    read_others.send_to(jobs, item.name)
             elif isinstance(item, OpenPullsPost):
                 enqueue_open_pulls(app, item, at, jobs)
             elif isinstance(item, ProfileRefresh) and app.due_queue.move(item, at, now + DAY):

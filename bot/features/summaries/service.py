@@ -10,11 +10,13 @@ from functools import partial
 
 from bot.app import App
 from bot.errors import RateLimited, UsageError
+from bot.features.merges.others import find_others
 from bot.features.merges.requests import SubjectKind, SummaryRequest
 from bot.features.merges.summary import SummarisedPullRequest
 from bot.features.merges.view import Entry, LeadRule
 from bot.features.noise.rules import UseKind
 from bot.features.noise.service import note_use
+from bot.features.profiles.others import list_histories
 from bot.features.reviews.service import get_review
 from bot.features.summaries.reading import SUMMARY_VERSION, read_pull_request
 from bot.features.summaries.view import (
@@ -185,7 +187,8 @@ def show_details(app: App, asker: SlackRequest, reference: Reference) -> None:
 
     def render(entry: Entry) -> View:
         rules = list_lead_rules(app, entry.pull) if entry.pull.is_merged else ()
-        return render_details(entry, zone, rules)
+        others = find_others(list_histories(app, known.repository), entry.pull)
+        return render_details(entry, zone, rules, others)
 
     first = render(cached) if cached else render_loading_view(known)
     if windows.open_modal(asker, asker.trigger, first) and not cached:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, tzinfo
 from typing import Any
 
+from bot.features.merges.others import NO_OTHERS, OthersOfMerge, render_others
 from bot.features.merges.review import BugReview, is_worth_listing
 from bot.features.merges.risk import BASE_RATE, HIGHEST_BAND_THRESHOLD, RISK_THRESHOLD, RULE_MEANINGS, RiskBand
 from bot.features.merges.summary import MAX_CLAIM_LENGTH, Evidence, describe_fallback
@@ -85,10 +86,12 @@ def render_summary(entry: Entry, zone: tzinfo = UTC) -> Post:
     return Post(escape_mrkdwn(f"#{pull.number} {truncate_text(pull.title, 200)}"), tuple(blocks))
 
 
-def render_details(entry: Entry, zone: tzinfo = UTC, lead: Sequence[LeadRule] = ()) -> View:
+def render_details(
+    entry: Entry, zone: tzinfo = UTC, lead: Sequence[LeadRule] = (), others: OthersOfMerge = NO_OTHERS
+) -> View:
     """Render the window of an entry: why it is rated so, the AI bug review, all sections, quotes and files.
 
-    ``lead`` are the rules that put it into the lead of a digest.
+    ``lead`` are the rules that put it into the lead of a digest, ``others`` what other downstreams did about it.
     """
     blocks: list[Block] = []
     rating = list(_render_rating(entry))
@@ -101,6 +104,7 @@ def render_details(entry: Entry, zone: tzinfo = UTC, lead: Sequence[LeadRule] = 
             *render_review(entry, _MAX_FINDINGS, finding),
             *_render_sections(entry, length),
             *_render_evidence(entry, None),
+            *([make_block(make_bullets(render_others(others)))] if others.total else []),
             *_render_files(entry.pull),
             make_context(format_facts(entry, zone)),
             {"type": "actions", "elements": [make_watch_button(Reference(entry.pull.repository, entry.number))]},

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from itertools import groupby
 
 from bot.errors import UsageError
+from bot.features.merges.others import (
+    MAX_LINES,
+    NO_OTHERS_KNOWN,
+    OtherCommit,
+    OthersOfMerge,
+    render_other,
+    render_others,
+)
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.merges.view import (
@@ -34,6 +42,7 @@ from bot.platform.slack.blocks import (
     make_bullets,
     make_button,
     make_link,
+    make_preformatted,
     make_prose,
     make_section,
     make_text,
@@ -97,6 +106,15 @@ class TouchDecision:
 
 
 NO_SPENT: CoveredList[SpentUse] = CoveredList()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherNews:
+    """A merge that waits for a profile, and what another downstream did about it first."""
+
+    pull: PullRequest
+    commit: OtherCommit
+    level: TouchLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +229,7 @@ _MAX_PLACE_LENGTH = 90
 _MAX_REASON_LENGTH = 160
 _MAX_EFFECT_LENGTH = 240
 _MAX_ACTION_LENGTH = 240
+_MAX_OTHER_NEWS, _MAX_EXCERPT_LINE = 2, 120
 # of names that hold blanks, in words
 _MAX_NAME_WORDS = 3
 _STATES = tuple(DeprecationState)
@@ -248,16 +267,25 @@ WIDE_TOUCHES = TouchLimits()
 
 @dataclass(frozen=True, slots=True)
 class HitContext:
-    """What the lines of hits need besides them: the pull requests, and what was reverted or repaired by what."""
+    """What the lines of hits need besides them: the pull requests, and what was reverted or repaired by what.
+
+    ``others`` are what other downstreams did about them, where that is known.
+    """
 
     pulls: Mapping[int, PullRequest]
     outcomes: Mapping[int, MergeOutcome]
+    others: Mapping[int, OthersOfMerge] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, pulls: Iterable[PullRequest], outcomes: Iterable[MergeOutcome]) -> HitContext:
+    def build(
+        cls,
+        pulls: Iterable[PullRequest],
+        outcomes: Iterable[MergeOutcome],
+        others: Mapping[int, OthersOfMerge] = NO_OTHERS_KNOWN,
+    ) -> HitContext:
         """Build the context of some pull requests; outcomes that no longer stand are left out."""
         standing = {each.pull.number: each for each in outcomes if each.stands}
-        return cls({pull.number: pull for pull in pulls}, standing)
+        return cls({pull.number: pull for pull in pulls}, standing, others)
 
     @property
     def taken_back(self) -> frozenset[int]:
@@ -335,6 +363,30 @@ def _render_spent_use(spent: SpentUse) -> list[Element]:
     place, name = f"{collapse_lines(use.path)[-_MAX_PLACE_LENGTH:]}:{use.line}", use.name[-_MAX_PLACE_LENGTH:]
     by = f" (#{merge.number})" if merge else ""
     return [make_text(f"{place} {use.kind} "), *make_code(name), make_text(f": {spent.why}{by}")]
+
+
+def render_other_news(news: Sequence[OtherNews]) -> list[Block]:
+    """Return what others first followed of what waits since the pin; nothing without any."""
+    lines = [
+        [
+            *render_number(each.pull.number, each.pull),
+            make_text(f" {name_level(each.level)}: "),
+            *render_other(each.commit),
+        ]
+        for each in news[:_MAX_OTHER_NEWS]
+    ]
+    if rest := news[_MAX_OTHER_NEWS:]:
+        urls = {each.pull.number: each.pull.url for each in rest}
+        lines.append([make_text("Also "), *render_numbers([*urls], urls, len(urls))])
+    return [make_list("Others changed for what waits for you", lines)] if lines else []
+
+
+def render_example(others: OthersOfMerge) -> list[Element]:
+    """Return the lines of what others did, and of the first commit that shows lines these."""
+    elements = [make_bullets(render_others(others), indent=1)]
+    excerpt = next((each.followed.excerpt for each in others.commits if each.followed.excerpt), ())
+    lines = [truncate_text(line, _MAX_EXCERPT_LINE) for line in excerpt[:MAX_LINES]]
+    return [*elements, *([make_preformatted("\n".join(lines))] if lines else [])]
 
 
 def describe_nothing(report: TouchReport) -> str:

@@ -11,8 +11,10 @@ from datetime import datetime, timedelta
 from bot.app import App
 from bot.dates import Span, get_today, parse_span
 from bot.errors import SlackCallRefused, TimeLimitExceeded, UsageError
+from bot.features.merges.others import find_all_others
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
+from bot.features.profiles.others import list_histories
 from bot.features.profiles.scanning import find_pin
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.touches.checking import check_merges, check_way, find_spent
@@ -266,8 +268,10 @@ def _list_hits(
         number: tuple(dict.fromkeys(each.words for each in made[: max(1, sum(bool(one.by) for one in made))]))
         for number, made in decisions.items()
     }
-    post = render_touch_list(title, report, pulls, verdicts, notes, pending)
     numbers = {merge.number for merge in touching}
+    hits = (pull for pull in pulls if pull.number in numbers)
+    others = find_all_others(list_histories(app, entry.upstream), hits)
+    post = render_touch_list(title, report, pulls, verdicts, notes, pending, others)
     menu = make_details_menu(pull for pull in pulls if pull.number in numbers)
     last = {number: made[0] for number, made in decisions.items()}
     marked = add_decisions({"blocks": post.blocks}, last)

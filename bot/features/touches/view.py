@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from bot.features.merges.others import NO_OTHERS_KNOWN, OthersOfMerge, render_others
 from bot.features.merges.view import format_more
 from bot.features.touches.lines import (
     LEDGER_DAYS,
@@ -247,9 +248,10 @@ def render_touch_list(
     verdicts: Mapping[int, Sequence[str]],
     notes: Sequence[str] = (),
     pending: PendingHits | None = None,
+    others: Mapping[int, OthersOfMerge] = NO_OTHERS_KNOWN,
 ) -> Post:
     """Render hits; ``verdicts`` are what became of them, by the number of the pull request."""
-    context = HitContext.build(pulls, ())
+    context = HitContext.build(pulls, (), others)
     waiting = render_pending(pending)
     versions = (_render_hits(report, context, verdicts, notes, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
     return _render_post(_shorten(title, 150), ([*waiting, *blocks] for blocks in versions))
@@ -267,7 +269,9 @@ def _render_hits(
     def show(hits: Sequence[MergeTouches]) -> Iterator[Block]:
         yield make_block(make_title(report, len(hits)))
         for hit in hits[:with_row]:
-            yield make_block(make_bullets([render_hit_line(hit, context, limits)]))
+            others = context.others.get(hit.number)
+            below = [make_bullets(render_others(others), indent=1)] if others and limits.code else []
+            yield make_block(make_bullets([render_hit_line(hit, context, limits)]), *below)
             if pull := context.pulls.get(hit.number):
                 yield make_verdict_row(pull, report.profile)
         items = [render_hit_line(hit, context, limits) for hit in hits[with_row : limits.hits]]

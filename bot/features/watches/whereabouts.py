@@ -9,8 +9,10 @@ from typing import ClassVar, Self
 
 from bot.app import App
 from bot.errors import MirrorUnavailable, SourceUnavailable, UsageError
+from bot.features.merges.others import NO_OTHERS, OthersOfMerge, find_others, render_others
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.view import format_outcome, format_undone, render_reference
+from bot.features.profiles.others import list_histories
 from bot.platform.commands import AllowedRepositories, QueryOptions
 from bot.platform.git.tag_history import CommitCopy, Tag, TagHistory
 from bot.platform.jobs import job
@@ -79,7 +81,7 @@ class HoldingPin:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """Where a merge is: in tags, as copies on other branches, in pins, and what became of it.
+    """Where a merge is: in tags, as copies on other branches, in pins, what became of it, and what others did.
 
     ``newest`` is the newest tag of all. Tags are oldest first.
     """
@@ -90,6 +92,7 @@ class Whereabouts:
     newest: Tag | None = None
     pins: tuple[HoldingPin, ...] = ()
     outcomes: tuple[MergeOutcome, ...] = ()
+    others: OthersOfMerge = NO_OTHERS
 
     @property
     def first_release(self) -> tuple[Tag, CommitCopy | None] | None:
@@ -120,7 +123,8 @@ def find_whereabouts(app: App, pull: PullRequest) -> Whereabouts:
         problem = str(error).rstrip(".")
     gap = Coverage.of(CoveredPart(f"the tags of {repository}", 1, 0, problem)) if problem else COMPLETE
     pins = _read_pins(app, pull, history)
-    return Whereabouts(pull, CoveredList(tags, gap), copies, newest, pins, outcomes)
+    others = find_others(list_histories(app, repository), pull)
+    return Whereabouts(pull, CoveredList(tags, gap), copies, newest, pins, outcomes, others)
 
 
 def _read_pins(app: App, pull: PullRequest, history: TagHistory | None) -> tuple[HoldingPin, ...]:
@@ -155,6 +159,7 @@ def answer_where(app: App, asker: SlackRequest, request: WhereRequest, audience:
 def render_whereabouts(places: Whereabouts) -> Post:
     state, gap, lines = describe_state(places.pull), places.tags.explain_gaps(), describe_places(places)
     items = [[make_text(line)] for line in lines] + [_render_outcome(each) for each in places.outcomes]
+    items += render_others(places.others) if places.others.total else []
     head = [*render_reference(places.pull), make_text(f" {state}")]
     parts = [make_section([*([make_text(f"{gap}\n")] if gap else []), *head])]
     text = " ".join([*([gap] if gap else []), f"#{places.pull.number} {state}", *lines])

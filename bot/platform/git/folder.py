@@ -384,6 +384,23 @@ def check_mirror(
         yield _check_folder(MirrorFolder(root, repository), f"Mirror {repository}", now())
 
 
+def check_downstreams(
+    root: Path, repositories: Sequence[Repository], now: Callable[[], datetime]
+) -> Iterator[Finding]:
+    """Yield the findings about mirrors of others, of which none has to be there."""
+    for repository in repositories:
+        folder, name = MirrorFolder(root, repository), f"Downstream {repository}"
+        failure = folder.read_failure()
+        if failure and failure.sentence:
+            # no token is used for it
+            advice = "It has to be public, on this GitHub, and of up to 300 MB in some months: the log says more."
+            yield Finding.build_note(name, "the last update failed", advice)
+        elif folder.exists:
+            yield _check_folder(folder, name, now())
+        else:
+            yield Finding.build_note(name, "not read yet: that begins some hours after the first digest")
+
+
 def _read_version(program: str) -> tuple[int, int] | None:
     command = build_command(program, Path.cwd(), "--version")
     try:

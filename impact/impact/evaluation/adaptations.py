@@ -5,26 +5,16 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import io
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from impact.errors import UsageError
+from impact.history.causes import build_reference, list_causes
 
 _NUMBER_COLUMN, _KIND_COLUMN, _DATE_COLUMN = "upstream_pr", "kind", "date"
-# words of a commit that follows upstream; others that name a merge bring something over or just refer to it
-_ADAPTING = re.compile(
-    r"\b(?:adapt|upgrad|bump|sync|rebas|main2main|align|compat|fix|break|broke|caus|due to|introduc|since|after|"
-    r"follow|updat|hourly|nightly|renam|remov|mov|chang)\w{0,12}",
-    re.I,
-)
-_PORTING = re.compile(r"\b(?:cherry.?pick|back.?port|port(?:ed|ing)? (?:of|from)|revert)\w{0,5}", re.I)
-_MAX_LINE = 2_000
-# digits of a number of a pull request
-_NUMBER = r"(?P<number>[1-9]\d{0,8})(?!\d)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,37 +72,14 @@ def mine_truth(
 
     ``names`` are those of the upstream repository without its owner, as forks have other ones.
     """
-    reference = _build_reference(names)
+    reference = build_reference(names)
     dates: dict[int, set[dt.date]] = defaultdict(set)
     for commit in commits:
-        for number in _list_named(commit.message, reference):
+        for number in list_causes(commit.message, reference):
             if number in merged and merged[number] <= commit.committed_at:
                 dates[number].add(commit.committed_at.date())
     return TouchTruth(
         dict.fromkeys(sorted(dates), frozenset()),
         "the commit messages of the downstream",
         {number: min(each) for number, each in dates.items()},
-    )
-
-
-def _list_named(message: str, reference: re.Pattern[str]) -> Iterator[int]:
-    subject = message.partition("\n")[0][:_MAX_LINE]
-    if _PORTING.search(subject):
-        return
-    is_adapting = bool(_ADAPTING.search(subject))
-    before = ""
-    for line in (each[:_MAX_LINE] for each in message.split("\n")):
-        # a long sentence is broken before the address
-        if is_adapting or _ADAPTING.search(line) or _ADAPTING.search(before):
-            yield from (int(match["number"] or match["linked"]) for match in reference.finditer(line))
-        before = line
-
-
-def _build_reference(names: Iterable[str]) -> re.Pattern[str]:
-    """Return the pattern of a reference to a pull request: an address, ``owner/name#7``, ``Name PR #7``."""
-    text = f"(?:{'|'.join(map(re.escape, names))})"
-    return re.compile(
-        rf"(?<![\w.-])[\w.-]{{1,100}}/{text}/(?:pull|issues)/(?P<linked>[1-9]\d{{0,8}})(?!\d)"
-        rf"|(?<![\w-]){text}(?: (?:PR|pull request|pull))? ?#{_NUMBER}",
-        re.I | re.A,
     )

@@ -457,6 +457,7 @@ def test_who_ignores_the_coverage_shows_nothing() -> None:
         "bot/features/risks/view.py",
         "bot/features/watches/whereabouts.py",
         "bot/features/touches/open_pulls.py",
+        "bot/features/touches/others.py",
         "bot/features/touches/service.py",
         "bot/features/touches/tasks.py",
         "bot/mcp/tools.py",

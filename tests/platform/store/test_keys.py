@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from bot.features import backfill, import_features, previews
 from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.noise import service as noise
-from bot.features.profiles import scanning
+from bot.features.profiles import others, scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS, STOPS
 from bot.features.questions.view import INPUTS, VOTES
@@ -61,6 +61,7 @@ DURABLE = {
     decisions.CLOSINGS.family.build_key("ascend"): ("closings:ascend", "hash"),
     WATCHES.family.build_key("octo/engine"): ("watches:octo/engine", "hash"),
     SEEN_TAGS.family.build_key("octo/engine"): ("tags:octo/engine", "string"),
+    others.OTHERS.family.build_key("octo/engine"): ("others:octo/engine", "hash"),
     keys.SCHEMA_VERSION.build_key(): ("schema", "string"),
     keys.STORE_OWNER.build_key(): ("owner", "string"),
     QUESTIONS.family.build_key("C1:1.5"): ("waiting:C1:1.5", "zset"),
