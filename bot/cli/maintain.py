@@ -29,7 +29,7 @@ from bot.dates import Span, get_today, parse_day
 from bot.errors import ConfigurationError, PrdigestError, UsageError
 from bot.mcp import EXTRA_HINT, has_sdk
 from bot.platform.finding import CheckStatus, Finding
-from bot.platform.slack.app_manifest import add_agent_view, add_previews
+from bot.platform.slack.app_manifest import add_agent_view, add_previews, add_slackbot
 from bot.platform.store.forgotten_ids import is_channel_id, is_user_id
 from bot.settings import Settings, load_settings, load_usable_settings, require_secret
 from bot.text import format_count
@@ -92,16 +92,19 @@ def usage_command(month: str | None, *, for_scripts: bool) -> None:
     epilog=format_example("prdigest manifest > manifest.json"),
 )
 @click.option("--previews", is_flag=True, help="With what previews of links need, which are off without it.")
+@click.option("--slackbot", metavar="ADDRESS", help="With tools for Slackbot at this address of prdigest mcp.")
 @click.option("--agent", is_flag=True, help="As an agent of Slack, which an app can't cease to be.")
-def manifest_command(*, previews: bool, agent: bool) -> None:
+def manifest_command(*, previews: bool, agent: bool, slackbot: str | None) -> None:
     """Print the manifest for creating the Slack app."""
     content = read_shipped_file("manifest.json")
-    if previews or agent:
+    if previews or agent or slackbot:
         manifest = json.loads(content)
         if previews:
             manifest = add_previews(manifest, urlsplit(load_settings().github_web_url).netloc)
         if agent:
             manifest = add_agent_view(manifest)
+        if slackbot:
+            manifest = add_slackbot(manifest, slackbot)
         content = f"{json.dumps(manifest, indent=2)}\n".encode()
     click.echo(content, nl=False)
 
@@ -367,11 +370,18 @@ def mcp_command(*, over_http: bool) -> None:
         from bot.mcp.calls import AgentTools  # noqa: PLC0415
         from bot.mcp.http import HttpServer  # noqa: PLC0415
         from bot.mcp.server import build_server, serve_stdio  # noqa: PLC0415
+        from bot.mcp.slackbot import SlackbotDoor  # noqa: PLC0415
 
         follow_renames(app)
         client = "http" if over_http else "stdio"
         server = build_server(AgentTools(app, client, time.monotonic, lambda: secrets.token_hex(4)))
         if over_http:
-            HttpServer(server, token, settings.prdigest_mcp_address, settings.prdigest_mcp_hosts).run()
+            door = None
+            if settings.prdigest_mcp_slackbot:
+                secret = require_secret(settings.slack_signing_secret, "SLACK_SIGNING_SECRET", "the app's secret")
+                app.messenger.fetch_team()
+                door = SlackbotDoor(app, secret)
+            address, hosts = settings.prdigest_mcp_address, settings.prdigest_mcp_hosts
+            HttpServer(server, token, address, hosts, door=door).run()
         else:
             serve_stdio(server)

@@ -22,6 +22,7 @@ from bot.features.profiles.service import Profiles
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import get_default_subject
 from bot.mcp.declaration import PAGE_FIELDS, ItemList, Tool, ToolResult
+from bot.mcp.slackbot import explain_refusal
 from bot.mcp.tools import TOOLS
 from bot.platform import deadlines
 from bot.platform.commands import AllowedRepositories
@@ -32,6 +33,7 @@ from bot.platform.models.prompts import TextBounds, fence_text
 from bot.platform.models.tools import explain_failure, explain_problem, format_unknown_tool
 from bot.platform.slack import notices as sentences
 from bot.platform.slack.notices import describe_error, is_user_mistake
+from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.keys import build_agent_rate, parse_digest_key
 from bot.redaction import redact_document, redact_text
 from impact.documents import SCHEMA
@@ -108,32 +110,46 @@ class AgentTools:
         self._new_id = new_id
         self._kept = KeptResults(clock)
 
-    def call_tool(self, name: str, arguments: Mapping[str, Any], ending: ShutdownSignal) -> CallResult:
-        """Call a tool; ``ending`` interrupts it. Each failure is a result with one sentence."""
+    def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        ending: ShutdownSignal,
+        asker: SlackRequest | None = None,
+    ) -> CallResult:
+        """Call a tool; ``ending`` interrupts it. Each failure is a result with one sentence.
+
+        For the ``asker`` of Slack's agent, it reads what that person may see.
+        """
 
         def run() -> CallResult:
+            if asker and (refusal := explain_refusal(self.app, asker)):
+                return CallResult(refusal, is_error=True)
             tool = self.by_name.get(name)
             if tool is None:
                 raise UsageError(format_unknown_tool(name, self.by_name))
             values = parse_arguments(tool, arguments)
             # whatever the page
-            key = f"{tool.name} {values.model_dump_json(exclude=PAGE_FIELDS)}"
+            key = f"{asker.user if asker else ''} {tool.name} {values.model_dump_json(exclude=PAGE_FIELDS)}"
             result = self._kept.get(key) if values.offset else None
             if result is None:
-                result = tool.run(open_session(self.app), values)
+                app = self.app.serve(asker.user) if asker else self.app
+                result = tool.run(open_session(app), values)
             answer = _show_page(result, values)
             if answer.place and answer.place["next_offset"] is not None:
                 self._kept.put(key, result)
             return answer
 
-        return self.run_call(name, run, ending)
+        return self.run_call(name, run, ending, asker.user if asker else self._client)
 
-    def run_call(self, name: str, work: Callable[[], CallResult], ending: ShutdownSignal) -> CallResult:
-        """Run something that a client asks for, within the limits of a call."""
+    def run_call(
+        self, name: str, work: Callable[[], CallResult], ending: ShutdownSignal, client: str = ""
+    ) -> CallResult:
+        """Run something that a client asks for, within the limits of a call; a person is a client of their own."""
         reference = self._new_id()
         with identify_request(reference), deadlines.bound_work(CALL_SECONDS, ending, _MAX_WAITS):
             try:
-                if not self._limiter.try_acquire(build_agent_rate(self._client)):
+                if not self._limiter.try_acquire(build_agent_rate(client or self._client)):
                     return CallResult(sentences.TOO_FAST, is_error=True)
                 return work()
             except ProcessShutdown:

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: a gate with a token, and a bound on everything that a client may take.
+"""The server over streamable HTTP: a gate with a token or Slack's signature, and bounds on what clients may take.
 
 No session is kept: each request carries what it needs, so that nobody can use up sessions or take over another's.
 Each connection has one request.
@@ -20,6 +20,7 @@ from typing import Any
 
 import anyio
 import uvicorn
+from anyio import to_thread
 from mcp.server import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.datastructures import Headers
@@ -27,7 +28,9 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from bot.errors import ConfigurationError
+from bot.errors import ConfigurationError, StoreUnavailable, UsageError
+from bot.mcp.slackbot import SlackbotDoor
+from bot.platform.slack.client import SIGNATURE
 from bot.settings import ListenAddress
 
 log = logging.getLogger(__name__)
@@ -59,11 +62,19 @@ class HttpLimits:
     shutdown_seconds: int = 5
 
 
-class TokenGate:
-    """An ASGI application for health checks and what has the token, compared in constant time and never shown."""
+# who asks by a request that Slack signed, in the scope of that request
+ASKER = "prdigest.asker"
 
-    def __init__(self, app: ASGIApp, token: str, limits: HttpLimits) -> None:
+
+class TokenGate:
+    """An ASGI application for health checks and what has the token, compared in constant time and never shown.
+
+    With a ``door``, also for what Slack signed in place of that.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, limits: HttpLimits, door: SlackbotDoor | None) -> None:
         self._app = app
+        self._door = door
         self._expected = token.encode()
         self._limits = limits
         self._requests = 0
@@ -79,11 +90,48 @@ class TokenGate:
         elif (refusal := self._check(scope)) is not None:
             await refusal(scope, receive, send_last)
         else:
+            bounded = _BoundedReceive(receive, self._limits.request_seconds)
+            if self._is_for_door(Headers(scope=scope)):
+                # counted from then on: what nobody signed takes no place of those with the token
+                refusal = await self._admit(scope, bounded) or self._check(scope)
+            if refusal is not None:
+                await refusal(scope, receive, send_last)
+                return
             self._requests += 1
             try:
-                await self._app(scope, _BoundedReceive(receive, self._limits.request_seconds), send_last)
+                await self._app(scope, bounded, send_last)
             finally:
                 self._requests -= 1
+
+    def _has_token(self, scheme: str, token: str) -> bool:
+        is_known = hmac.compare_digest(token.strip().encode(), self._expected)
+        return is_known and scheme.lower() == "bearer"
+
+    def _is_for_door(self, headers: Headers) -> bool:
+        return self._door is not None and SIGNATURE in headers and "authorization" not in headers
+
+    async def _admit(self, scope: Scope, receive: _BoundedReceive) -> Response | None:
+        """Note in the scope who asks; return a refusal of what Slack did not sign. The whole body is signed."""
+        body, is_whole = bytearray(), False
+        while not is_whole:
+            message = await receive()
+            if message["type"] != "http.request":
+                return PlainTextResponse("The request did not arrive in time", 408)
+            body += message.get("body", b"")
+            is_whole = not message.get("more_body", False)
+            if len(body) > self._limits.body_bytes:
+                return PlainTextResponse("The request is too long", 413)
+        try:
+            admit = self._door.admit  # type: ignore[union-attr]  # asked before
+            scope[ASKER] = await to_thread.run_sync(admit, dict(Headers(scope=scope)), bytes(body))
+        except UsageError as error:
+            log.info("a signed request is refused: %s", error)
+            return PlainTextResponse(str(error), 401)
+        except StoreUnavailable as error:
+            log.warning("a signed request is not admitted: %s", error)
+            return PlainTextResponse("Try again in a minute", 503, {"Retry-After": "60"})
+        receive.give_back(bytes(body))
+        return None
 
     def _check(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -96,7 +144,7 @@ class TokenGate:
             return PlainTextResponse("Not found", 404)
         values = headers.getlist("authorization")
         scheme, _, token = values[0].partition(" ") if len(values) == 1 else ("", "", "")
-        if not hmac.compare_digest(token.strip().encode(), self._expected) or scheme.lower() != "bearer":
+        if not self._is_for_door(headers) and not self._has_token(scheme, token):
             log.info("a request without the token is refused")
             return PlainTextResponse(
                 "Send the token: Authorization: Bearer …", 401, {"WWW-Authenticate": "Bearer"}
@@ -114,8 +162,16 @@ class _BoundedReceive:
         self._receive = receive
         self._deadline = anyio.current_time() + seconds
         self._has_body = False
+        self._body: bytes | None = None
+
+    def give_back(self, body: bytes) -> None:
+        """Let the whole body come once more."""
+        self._body = body
 
     async def __call__(self) -> Message:
+        if self._body is not None:
+            body, self._body = self._body, None
+            return {"type": "http.request", "body": body, "more_body": False}
         if self._has_body:
             # what comes after the body is that the client has left
             return await self._receive()
@@ -126,7 +182,14 @@ class _BoundedReceive:
         return {"type": "http.disconnect"}
 
 
-def _build_app(server: Server[Any], token: str, host: str, hosts: frozenset[str], limits: HttpLimits) -> TokenGate:
+def _build_app(
+    server: Server[Any],
+    token: str,
+    host: str,
+    hosts: frozenset[str],
+    limits: HttpLimits,
+    door: SlackbotDoor | None,
+) -> TokenGate:
     # a page of another host must not reach this one, and a name of this machine may resolve to it from anywhere:
     # so names are checked, of hosts and of origins
     own = f"[{host}]" if ":" in host else host
@@ -142,7 +205,7 @@ def _build_app(server: Server[Any], token: str, host: str, hosts: frozenset[str]
             allowed_origins=[pattern for origin in origins for pattern in (origin, f"{origin}:*")],
         ),
     )
-    return TokenGate(inner, token, limits)
+    return TokenGate(inner, token, limits, door)
 
 
 class _TimedProtocol(H11Protocol):
@@ -259,6 +322,7 @@ class HttpServer:
         address: ListenAddress,
         hosts: frozenset[str] = frozenset(),
         limits: HttpLimits = HttpLimits(),
+        door: SlackbotDoor | None = None,
     ) -> None:
         """Raise ConfigurationError if the port can't be used."""
         host, port = address.host, address.port
@@ -271,7 +335,7 @@ class HttpServer:
                 f"PRDIGEST_MCP_ADDRESS: port {port} of {host} can't be used ({error.strerror}): set another one."
             ) from error
         config = uvicorn.Config(
-            _build_app(server, token, host, hosts, limits),
+            _build_app(server, token, host, hosts, limits, door),
             ws="none",
             log_config=None,
             access_log=False,

@@ -19,9 +19,11 @@ from mcp.server.stdio import stdio_server
 from bot.errors import PrdigestError
 from bot.mcp.calls import SCHEME, TEMPLATE, AgentTools, ItemPage, list_reports, read_report
 from bot.mcp.declaration import Tool
+from bot.mcp.http import ASKER
 from bot.platform.deadlines import ShutdownSignal
 from bot.platform.models.tools import build_tool_schema
 from bot.platform.slack.notices import explain_error
+from bot.platform.slack.requests import SlackRequest
 
 # calls that run at a time; the others wait
 _MAX_CALLS = 4
@@ -56,8 +58,9 @@ def build_server(tools: AgentTools) -> Server[Any]:
     async def list_tools(_: Any, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[*map(_describe_tool, tools.by_name.values())])
 
-    async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        result = await run(partial(tools.call_tool, params.name, params.arguments or {}))
+    async def call_tool(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        work = partial(tools.call_tool, params.name, params.arguments or {}, asker=_find_asker(context))
+        result = await run(work)
         return types.CallToolResult(
             content=[types.TextContent(text=result.text)],
             structured_content=result.structured,
@@ -65,7 +68,10 @@ def build_server(tools: AgentTools) -> Server[Any]:
             _meta={PAGE_META: result.place} if result.place else None,
         )
 
-    async def list_resources(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    async def list_resources(context: Any, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+        if _find_asker(context):
+            # of Slack's agent it is documented that it calls tools
+            return types.ListResourcesResult(resources=[])
         try:
             reports = await run(lambda _: list_reports(tools.app))
         except PrdigestError as error:
@@ -79,7 +85,9 @@ def build_server(tools: AgentTools) -> Server[Any]:
     async def list_templates(_: Any, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[_REPORT])
 
-    async def read_resource(_: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read_resource(context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+        if _find_asker(context):
+            raise MCPError(types.INVALID_REQUEST, "There are tools alone for Slack's agent.")
         uri = str(params.uri)
         result = await run(partial(read_report, tools, uri))
         if result.is_error:
@@ -99,6 +107,12 @@ def build_server(tools: AgentTools) -> Server[Any]:
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
     )
+
+
+def _find_asker(context: Any) -> SlackRequest | None:
+    """Return the person for whom Slack's agent asks; None for any other client."""
+    asker: SlackRequest | None = context.request.scope.get(ASKER) if context.request else None
+    return asker
 
 
 async def _run_in_slot(room: anyio.CapacityLimiter, work: Callable[[ShutdownSignal], T]) -> T:

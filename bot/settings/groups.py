@@ -354,6 +354,12 @@ class AgentSettings(SettingsGroup):
         _COMMANDS,
         is_token=True,
     )
+    prdigest_mcp_slackbot: bool = setting(
+        "Let Slackbot use the tools of `prdigest mcp --http` for those who may ask the bot. Slack signs its "
+        "requests with SLACK_SIGNING_SECRET, and SLACK_BOT_TOKEN is needed to look people up.",
+        _COMMANDS,
+        default=False,
+    )
     prdigest_mcp_address: RequiredAddress = setting(
         "Where `prdigest mcp --http` listens: a port on this machine alone, or HOST:PORT. Tokens and texts cross "
         "it unencrypted, so put a proxy with TLS in front before others reach it.",

@@ -37,6 +37,16 @@ def test_an_agent_adds_what_it_needs_and_slack_would_take_it() -> None:
     assert {"agent_session_stopped", "link_shared"} <= set(both)
 
 
+def test_tools_for_slackbot_have_their_address_and_scope() -> None:
+    plain, tools = json.loads(show()), json.loads(show("--slackbot", "https://mcp.example.com/mcp"))
+    assert tools.pop("mcp_servers") == {
+        "prdigest": {"url": "https://mcp.example.com/mcp", "auth_type": "slack_identity_auth"}
+    }
+    scopes = [each["oauth_config"]["scopes"].pop("bot") for each in (plain, tools)]
+    assert set(scopes[1]) - set(scopes[0]) == {"mcp:connect"}
+    assert tools == plain
+
+
 def test_the_domain_is_that_of_your_own_github(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_API_URL", "https://git.corp.example/api/v3")
     assert json.loads(show("--previews"))["features"]["unfurl_domains"] == ["git.corp.example"]

@@ -6,7 +6,14 @@ from pathlib import Path
 import handlers  # noqa: F401 (features declare there what they keep)
 from bot.features import import_features
 from bot.features.merges.risk import BASE_RATE, RiskBand
-from bot.platform.slack.app_manifest import AGENT_SCOPES, PREVIEW_SCOPES, add_agent_view, add_previews
+from bot.platform.slack.app_manifest import (
+    AGENT_SCOPES,
+    PREVIEW_SCOPES,
+    SLACKBOT_SCOPES,
+    add_agent_view,
+    add_previews,
+    add_slackbot,
+)
 from bot.platform.slack.check import SCOPES
 from bot.platform.store.keys import FAMILIES
 from bot.settings import Settings
@@ -31,10 +38,10 @@ def test_the_readme_is_short() -> None:
 
 def test_each_scope_has_its_reason() -> None:
     named = [row[0].strip("`") for row in read_rows("permissions.md", 3) if row[0].startswith("`")]
-    assert named == [*SCOPES, *PREVIEW_SCOPES, *AGENT_SCOPES]
+    assert named == [*SCOPES, *PREVIEW_SCOPES, *AGENT_SCOPES, *SLACKBOT_SCOPES]
     manifest = json.loads((ROOT / "manifest.json").read_text())
     assert list(SCOPES) == manifest["oauth_config"]["scopes"]["bot"]
-    added = add_agent_view(add_previews(manifest, "github.com"))
+    added = add_slackbot(add_agent_view(add_previews(manifest, "github.com")), "https://mcp.example.com/mcp")
     assert added["oauth_config"]["scopes"]["bot"] == sorted(named)
     assert added["features"]["unfurl_domains"] == ["github.com"]
     assert "unfurl_domains" not in manifest["features"]

@@ -40,9 +40,9 @@ from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import get_default_classes
 from bot.platform.pulls.sources import Discussion
 from bot.platform.slack.blocks import FeedbackVerdict, write_verdict
-from bot.platform.store.connection import connect_server
+from bot.platform.store.connection import RedisCache, connect_server
 from bot.platform.store.embedded.server import start_embedded_url
-from bot.platform.store.keys import FAMILIES, JOBS_NAMESPACE, find_family
+from bot.platform.store.keys import FAMILIES, JOBS_NAMESPACE, SIGNED_REQUEST, find_family
 from bot.platform.store.server import write_sample
 from bot.platform.store.spending import BudgetHold, SpendingStore
 from bot.platform.store.tables import Store
@@ -226,6 +226,7 @@ def preview_links(store: Redis) -> None:
     tables = Store(store)
     tables.put_field(FIRST_NAMES, "elsewhere/motor", REPOSITORY)
     tables.put_field(PREVIEW_SWITCHES, "C0TEAM", PreviewSwitch(is_on=True, user=YOU, at=MORNING))
+    RedisCache(store).add(SIGNED_REQUEST.build_key("ab12"), "1", SIGNED_REQUEST.lifetime)
     stop_answers(tables, "C0TEAM", "1.1", "1.2")
     tables.put(previews.SHOWN, previews.ShownCard("1.1"), "C0TEAM", "ab12")
     tables.put(previews.OTHERS, previews.OtherApp("A0OTHER"), "C0TEAM")

@@ -18,6 +18,7 @@ LINK_EVENT = "link_shared"
 AGENT_SCOPES = {
     "assistant:write": "no prompts are shown in direct messages, and answers have no button to stop them"
 }
+SLACKBOT_SCOPES = {"mcp:connect": "Slackbot can't call the bot's tools"}
 STOP_EVENT = "agent_session_stopped"
 _AGENT_DESCRIPTION = "Ask what was merged, what is risky and what breaks your code, with links to the code."
 
@@ -37,6 +38,14 @@ def add_agent_view(manifest: Manifest) -> Manifest:
     added["features"]["agent_view"] = {"agent_description": _AGENT_DESCRIPTION}
     _extend(added["oauth_config"]["scopes"], "bot", AGENT_SCOPES)
     _extend(added["settings"]["event_subscriptions"], "bot_events", (STOP_EVENT,))
+    return added
+
+
+def add_slackbot(manifest: Manifest, address: str) -> Manifest:
+    """Return the manifest of an app whose tools Slackbot may call, by requests that Slack signs."""
+    added = copy.deepcopy(manifest)
+    added["mcp_servers"] = {"prdigest": {"url": address, "auth_type": "slack_identity_auth"}}
+    _extend(added["oauth_config"]["scopes"], "bot", SLACKBOT_SCOPES)
     return added
 
 

@@ -9,7 +9,7 @@ import re
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPException
 from typing import Any, cast
@@ -18,6 +18,7 @@ from urllib.error import HTTPError
 from slack_sdk import WebClient
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry import HttpRequest, HttpResponse, RetryHandler, RetryState
+from slack_sdk.signature import SignatureVerifier
 from slack_sdk.web import SlackResponse
 from slack_sdk.webhook import WebhookClient, WebhookResponse
 
@@ -126,6 +127,18 @@ def _reject_unreadable_answers() -> Iterator[None]:
     # the last one: the SDK asks any value of JSON for its fields
     except (UnicodeDecodeError, json.JSONDecodeError, AttributeError) as error:
         raise UnreadableAnswer(str(error)) from error
+
+
+SIGNATURE, _TIME = "x-slack-signature", "x-slack-request-timestamp"
+
+
+def is_signed(secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+    """Return whether Slack signed a request within the last five minutes. Names of headers are in lower case."""
+    try:
+        return SignatureVerifier(secret).is_valid(body, headers.get(_TIME), headers.get(SIGNATURE))
+    except (ValueError, TypeError, OverflowError):
+        # no number as the time, or what is no text in the signature or the body
+        return False
 
 
 # --- rate limits

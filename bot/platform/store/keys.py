@@ -87,6 +87,10 @@ STORE_OWNER = DurableFamily("owner", "string", "the workspace that the store bel
 # --- requests and answers
 
 INITIAL_REPLY = ExpiringFamily("asked:{request}", "string", "what was said at once", lifetime=_HOUR)
+# longer than a signature is valid by any clock
+SIGNED_REQUEST = ExpiringFamily(
+    "signed:{signature}", "string", "that a request of Slackbot came", lifetime=timedelta(minutes=15)
+)
 # Slack repeats deliveries for minutes, and a job may wait for a worker overnight
 ANSWER_PROGRESS = ExpiringFamily(
     "answer:{request}:{part}", "hash", "how far a part of a request was answered", lifetime=_DAY

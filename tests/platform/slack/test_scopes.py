@@ -4,7 +4,13 @@ from itertools import product
 
 from localslack.methods.registry import METHODS
 
-from bot.platform.slack.app_manifest import AGENT_SCOPES, PREVIEW_SCOPES, add_agent_view, add_previews
+from bot.platform.slack.app_manifest import (
+    AGENT_SCOPES,
+    PREVIEW_SCOPES,
+    SLACKBOT_SCOPES,
+    add_agent_view,
+    add_previews,
+)
 from bot.platform.slack.check import SCOPES
 from tests.emulators.slack.server import SCOPES as GIVEN
 from tests.helpers.processes.command import ROOT
@@ -51,13 +57,18 @@ def list_methods() -> set[str]:
 def test_the_page_has_each_method_and_event_and_no_other() -> None:
     manifest = add_agent_view(add_previews(json.loads((ROOT / "manifest.json").read_text()), "github.com"))
     events = set(manifest["settings"]["event_subscriptions"]["bot_events"])
-    written = read_uses().keys() - {"method or event", "slash commands, shortcuts", "---"}
+    written = read_uses().keys() - {"method or event", "slash commands, shortcuts", "tools for Slackbot", "---"}
     assert written == list_methods() | events
 
 
 def test_each_scope_is_used_and_each_method_has_the_one_that_it_needs() -> None:
     uses = read_uses()
-    assert set().union(*uses.values()) - {"connections:write"} == {*SCOPES, *PREVIEW_SCOPES, *AGENT_SCOPES}
+    assert set().union(*uses.values()) - {"connections:write"} == {
+        *SCOPES,
+        *PREVIEW_SCOPES,
+        *AGENT_SCOPES,
+        *SLACKBOT_SCOPES,
+    }
     for name in list_methods():
         scope = METHODS[name].scope
         assert scope is None or uses[name] == {scope}, name

@@ -73,6 +73,7 @@ EXPIRING = {
     INPUTS.family.build_key("C1", "1.5"): ("answered:C1:1.5", "string", 30 * DAY),
     service.RESULTS.family.build_key("command:1"): ("regular:command:1", "string", HOUR),
     previews.SHOWN.family.build_key("C1", "ab12"): ("preview:C1:ab12", "string", 7 * DAY),
+    keys.SIGNED_REQUEST.build_key("ab12"): ("signed:ab12", "string", 15 * MINUTE),
     STOPS.family.build_key("C1", "1.5"): ("stopped:C1:1.5", "string", HOUR),
     previews.OTHERS.family.build_key("C1"): ("unfurled:C1", "string", 28 * DAY),
     keys.LAST_TICK.build_key(): ("clock:ticked", "string", DAY),
