@@ -26,23 +26,38 @@ def test_the_steps_check_a_pull_request(tmp_path: Path, after: bytes, status: in
         builder.commit("Serve", {"app/serve.py": b"from engine.core import run\n\nrun([1])\n"})
     with building(tmp_path / "made") as builder:
         builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE})
-        builder.commit("Change", {"engine/core.py": after})
-    place = tmp_path / "work" / "engine"
+    place, name = tmp_path / "work" / "engine", ("-c", "user.name=A", "-c", "user.email=a@example.org")
     git(tmp_path, "clone", "-q", str(tmp_path / "made"), str(place))
+    # as the checkout leaves it: the head of the pull request, merged into a base that went on since it branched off
+    git(place, "checkout", "-q", "--detach")
+    (place / "engine/core.py").write_bytes(after)
+    git(place, *name, "commit", "-qam", "Change")
+    head = git(place, "rev-parse", "HEAD")
+    git(place, "checkout", "-q", "HEAD~1")
+    (place / "engine/other.py").write_bytes(b"ELSEWHERE = 1\n")
+    git(place, "add", "engine/other.py")
+    git(place, *name, "commit", "-qm", "Something else (#2)")
+    base = git(place, "rev-parse", "HEAD")
+    git(place, *name, "merge", "-q", "--no-ff", "-m", "Merge", head)
     (job,) = yaml.safe_load(WORKFLOW.read_text())["jobs"].values()
     *_, step = (each for each in job["steps"] if "run" in each)
     values = {
         **job["env"],
         "DOWNSTREAM": f"file://{tmp_path / 'downstream-at'}",
-        "BASE": git(place, "rev-parse", "HEAD~1"),
+        "BASE": base,
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(tmp_path),
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "protocol.file.allow",
         "GIT_CONFIG_VALUE_0": "always",
     }
-    assert set(step["env"]) == {"BASE"}
-    # as a runner starts it: docs.github.com, "Workflow syntax", on the shell
-    line = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    assert step["env"] == {"BASE": "${{ github.event.pull_request.base.sha }}"}
+    # as a runner starts a step that names no shell: docs.github.com, "Workflow syntax", on the shell
+    script = tmp_path / "step.sh"
+    script.write_text(step["run"])
+    line = ["bash", "-e", str(script)]
     done = subprocess.run(line, cwd=place, env=values, capture_output=True, text=True, check=False)
+    # a runner takes each such line of the output for a command
+    commands = [each for each in done.stdout.splitlines() if each.startswith("::")]
+    assert all(each.startswith(("::error", "::warning", "::notice")) for each in commands)
     assert (done.returncode, told in done.stdout) == (status, True), done.stdout + done.stderr
