@@ -8,7 +8,7 @@ benchmarks day`` runs one part, of those in ``PARTS``; ``trace`` counts what fiv
 
 How much the bot carries takes minutes, so that it runs by name alone: ``python -m benchmarks morning --help``, and
 ``acks``, ``answers``, ``hour`` and ``month``. docs/load.md has the results. ``upgrade`` needs two clones,
-``removed`` and ``mirror`` one, ``months`` what a replay wrote.
+``open``, ``removed`` and ``mirror`` one, ``months`` what a replay wrote.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from benchmarks import mirror, months, removed
+from benchmarks import mirror, months, open_pulls, removed
 from benchmarks.agents import time_agent_tools
 from benchmarks.clock import time_ticks
 from benchmarks.commands import time_acknowledgements, time_cached_answers, time_the_same_question
@@ -64,6 +64,7 @@ LOADS = {
     "month": (month.measure_month, month.add_options),
     "upgrade": (measure_upgrade, add_options),
     "mirror": (mirror.measure_mirror, mirror.add_options),
+    "open": (open_pulls.measure_open_pulls, open_pulls.add_options),
     "removed": (removed.measure_removed, removed.add_options),
     "months": (months.measure_months, months.add_options),
 }

@@ -28,7 +28,7 @@ def test_the_steps_check_a_pull_request(tmp_path: Path, after: bytes, status: in
         builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE})
     place, name = tmp_path / "work" / "engine", ("-c", "user.name=A", "-c", "user.email=a@example.org")
     git(tmp_path, "clone", "-q", str(tmp_path / "made"), str(place))
-    # as the checkout leaves it: the head of the pull request, merged into a base that went on since it branched off
+    # as the checkout leaves it: the head of the pull request, merged into a base that went on meanwhile
     git(place, "checkout", "-q", "--detach")
     (place / "engine/core.py").write_bytes(after)
     git(place, *name, "commit", "-qam", "Change")
