@@ -56,6 +56,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "touches": {"days": DAYS},
     "pending": {},
     "find_profile_uses": {"name": "total"},
+    "lessons": {"name": "total"},
     "upgrade_plan": {"start": sha("merge 1")},
 }
 

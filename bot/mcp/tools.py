@@ -26,6 +26,7 @@ from bot.features.summaries.service import get_cached_entry
 from bot.features.touches import service as touching
 from bot.features.touches.contracts import build_contract_list, list_own_merges, read_contracts
 from bot.features.touches.requests import BrokeRequest, ContractRequest, UpgradeRequest
+from bot.features.touches.team_history import read_lessons
 from bot.features.touches.terminal import format_suspects
 from bot.features.touches.upgrade_view import render_upgrade
 from bot.mcp.declaration import (
@@ -53,12 +54,13 @@ from impact.clones.kept_readings import find_kept_readings
 from impact.clones.tree_scan import DownstreamTree, explain_uses, select_uses
 from impact.clones.upstream_reader import JudgedRange, UpstreamReader
 from impact.contract.models import ChangeKind, MergeContract, cover_contracts, name_merge
-from impact.coverage import CoveredList
+from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.documents import (
     ChangeRow,
     CommitRow,
     GuideRow,
     MigrationRow,
+    Row,
     UseRow,
     list_commit_rows,
     list_guide_rows,
@@ -234,6 +236,58 @@ def find_profile_uses(
     profiles = session.app.profiles
     scanned = profiles.require_scanned(touching.find_entry(session.app, profile))
     return answers.search_profile(session, scanned, ProfileArguments(name=name))
+
+
+class LessonItem(Row):
+    """A commit in which the team adapted to a change of a name."""
+
+    name: Title
+    commit: str
+    date: str
+    subject: Title = Field(description="the team's own words")
+    files: list[Title] = Field(description="its files that use the name, without tests")
+    pr: int | None = Field(description="the pull request of upstream that changed the name; null: it names none")
+    url: str
+
+
+@agent_tool(
+    "lessons",
+    "Say how a team adapted to a name before",
+    "In which commits a team adapted its own code to changes of a function, class or variable of the repository, "
+    "the newest first. Each has its subject, the files, and the pull request that it followed if it names that.",
+    item=LessonItem,
+    needs="profiles",
+)
+def list_lessons(
+    session: ReadingSession,
+    name: Annotated[
+        str, Field(min_length=1, max_length=200, description="a name or its last parts, as Scheduler.schedule")
+    ],
+    profile: ProfileName = "",
+) -> ItemList:
+    app, asked = session.app, name.strip()
+    entry = touching.find_entry(app, profile)
+    scanned = app.profiles.require_scanned(entry)
+    if not scanned.explains:
+        raise UsageError(f"The profile {entry.name} keeps its lines from models (explain: off).")
+    known = dict.fromkeys(each for use in scanned.uses for each in (*use.definitions, use.name))
+    names = [each for each in known if f".{each}".endswith(f".{asked}")]
+    lessons = read_lessons(app, entry, scanned, names[:_MAX_SHOWN] or [asked])
+    items = tuple(
+        LessonItem(
+            name=each,
+            commit=lesson.commit,
+            date=f"{lesson.committed_at:%Y-%m-%d}",
+            subject=lesson.subject,
+            files=[*lesson.paths[:_MAX_SHOWN]],
+            pr=lesson.number or None,
+            url=lessons.link(lesson),
+        )
+        for each, of_name in lessons.by_name.items()
+        for lesson in of_name
+    )
+    gap = Coverage.of(CoveredPart("the history of your code", 1, 0, lessons.gap)) if lessons.gap else COMPLETE
+    return ItemList(f"how {entry.name} adapted to {asked} before", CoveredList(items, gap))
 
 
 @agent_tool(
@@ -603,6 +657,7 @@ TOOLS = (
     list_touches,
     list_pending,
     find_profile_uses,
+    list_lessons,
     plan_way,
     judge_commits,
     guide_commit,

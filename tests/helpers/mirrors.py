@@ -16,6 +16,12 @@ def put_mirror(root: Path, repository: str, states: Sequence[Mapping[str, bytes 
     with building(made) as builder:
         marks = [builder.commit(f"State {at}", files) for at, files in enumerate(states)]
         commits = [builder.sha(mark) for mark in marks]
+    fill_mirror(root, repository, made)
+    return commits
+
+
+def fill_mirror(root: Path, repository: str, made: Path) -> None:
+    """Make the mirror of a repository from a clone."""
     folder = MirrorFolder(root, Repository.parse(repository))
     with hold_file(folder.lock, 5) as is_held:
         assert is_held
@@ -25,4 +31,3 @@ def put_mirror(root: Path, repository: str, states: Sequence[Mapping[str, bytes 
         git(new, "fetch", "-q", str(made), f"+refs/heads/main:{BRANCH}")
         folder.put_in_place(new)
         folder.record_update(datetime.now(UTC))
-    return commits

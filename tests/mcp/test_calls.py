@@ -215,6 +215,7 @@ class TestProfiles:
                 "touches",
                 "pending",
                 "find_profile_uses",
+                "lessons",
                 "upgrade_plan",
                 "judge_commits",
                 "commit_guide",

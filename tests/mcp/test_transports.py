@@ -67,6 +67,7 @@ CALLS: dict[str, tuple[dict[str, Any], str]] = {
     "touches": ({"days": "7d"}, '"path": "plugin/main.py", "line": 5'),
     "pending": ({}, "of octo/engine since its pin v1.0 (0 days ago)"),
     "find_profile_uses": ({"name": "make"}, "plugin/main.py:5 calls engine.core.make"),
+    "lessons": ({"name": "make"}, "the history of your code (this bot keeps no mirror of the repositories)"),
     "upgrade_plan": ({"start": sha("merge 1")[:12]}, "# "),
     "judge_commits": ({"range": "2025-01-05..HEAD"}, '"pr": 11, "title": "Explain the engine", "level": "no"'),
     "commit_guide": ({"commit": SYNC_COMMIT}, "Pass a device; `cpu` is as before."),

@@ -30,7 +30,7 @@ from bot.features.reviews.service import review_once
 from bot.features.subscriptions.announcements import POSTED_RELEASES, PostedRelease
 from bot.features.subscriptions.open_pulls import OPEN_POSTS, OpenPost
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
-from bot.features.touches import checking, contracts, decisions
+from bot.features.touches import checking, contracts, decisions, team_history
 from bot.features.touches.lines import TouchDecision, TouchVerdict
 from bot.jobs.queues import LOST_JOBS
 from bot.platform.costs import CallKind, CallOrigin, count_call
@@ -216,6 +216,8 @@ def keep_a_profile(store: Redis) -> None:
     tables.put(scanning.FILE_USES, FileUses("a.py"), "1", "ab12")
     tables.put(scanning.OUTLINES, ModuleOutline("a", is_package=False), "1", "ab12")
     tables.put(checking.CHECKS, checking.KeptCheck(), "1", "ab12", "cd34", "c0ffee")
+    tables.put(team_history.SPENT, team_history.KeptSpent(), "1", "ab12", "cd34", "c0ffee", "c0ffef")
+    tables.put(team_history.LESSONS, team_history.KeptLessons(), "1", "ab12", "cd34", "ef56")
     tables.put(
         checking.FAILED_CHECKS, checking.KeptCheck(alone="it failed"), "1", "ab12", "cd34", "c0ffee", "c0ffee"
     )

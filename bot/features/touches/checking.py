@@ -20,15 +20,12 @@ from bot.platform import deadlines
 from bot.platform.cleaning import clean_code, clean_line, clean_path
 from bot.platform.git.folder import MirrorFolder, hold_file
 from bot.platform.private_folders import make_private_folder
-from bot.platform.pulls.models import PullRequest
 from bot.platform.store.tables import Table
 from impact.checker.diagnostics import CheckedMerges, CheckerError, Finding
 from impact.checker.program import VERSION, CheckerFailed
 from impact.clones.line_checks import check_line
-from impact.clones.spent_uses import list_spent
 from impact.clones.tree_scan import read_modules
 from impact.contract.models import MergeContract
-from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.errors import ImpactError, attempt
 from impact.git.clone_trees import CloneTrees
 from impact.profile.manual import ManualFile, apply_manual, parse_manual
@@ -37,7 +34,6 @@ from impact.repository import Repository
 from impact.source.models import BlobVersion, SourceFile, SourceProblem
 from impact.touches.judgement import find_doubts
 from impact.touches.profile_index import ProfileIndex
-from impact.touches.spent import SpentUse
 
 log = logging.getLogger(__name__)
 
@@ -104,8 +100,7 @@ def _find(
     entry: ProfileEntry | None,
     contracts: Sequence[MergeContract] = (),
 ) -> CheckedMerges:
-    packages = hashlib.sha256(" ".join(profile.packages).encode()).hexdigest()[:8]
-    name = (_VERSION, profile.commit, packages)
+    name = (_VERSION, profile.commit, name_packages(profile))
 
     def load() -> dict[str, KeptCheck]:
         kept = app.tables.get_each(CHECKS, [(*name, key) for key in keys])
@@ -135,30 +130,15 @@ def _find(
     return CheckedMerges(findings, looked, paths, reason if len(known) < len(keys) else "")
 
 
+def name_packages(profile: Profile) -> str:
+    """Return what stands for the packages of a profile in keys."""
+    return hashlib.sha256(" ".join(profile.packages).encode()).hexdigest()[:8]
+
+
 def _list_paths(profile: Profile) -> frozenset[str]:
     """Return the Python files of the team's that a profile knows."""
     paths = (*profile.contents, *(use.path for use in profile.uses))
     return frozenset(path for path in paths if path.endswith(".py"))
-
-
-def find_spent(
-    app: App, entry: ProfileEntry, profile: Profile, start: str, end: str, merges: Sequence[PullRequest]
-) -> CoveredList[SpentUse]:
-    """Return what of a team's code may go at the end of a way, by the mirrors of both repositories."""
-    reason, root = "this bot keeps no mirror of the repositories", app.settings.mirror_folder
-    if root and entry.source:
-        try:
-            with (
-                closing(_open_mirror(root, entry.upstream)) as upstream,
-                closing(_open_mirror(root, entry.source)) as team,
-            ):
-                return CoveredList(list_spent(team, profile, upstream, start, end, merges))
-        except (CheckerFailed, ImpactError, OSError) as error:
-            log.info("what may go of %s is not known: %s", profile.name, error)
-            reason = str(error).rstrip(".")
-    elif root:
-        reason = "the profile is from a file, so your code is not at hand"
-    return CoveredList((), Coverage.of(CoveredPart("what may go", 1, 0, reason)))
 
 
 # --- where a check begins
@@ -178,8 +158,8 @@ def _open_mirrors(app: App, entry: ProfileEntry) -> Iterator[tuple[CloneTrees, C
     folder, lock = root / "~checker", root / "~checker.lock"
     try:
         with (
-            closing(_open_mirror(root, entry.upstream)) as upstream,
-            closing(_open_mirror(root, entry.source)) as team,
+            closing(open_mirror(root, entry.upstream)) as upstream,
+            closing(open_mirror(root, entry.source)) as team,
             hold_file(lock, deadlines.get_seconds_left()) as is_held,
         ):
             if not is_held:
@@ -210,7 +190,8 @@ class _Mirror(CloneTrees):
         return file
 
 
-def _open_mirror(root: Path, repository: Repository) -> _Mirror:
+def open_mirror(root: Path, repository: Repository) -> CloneTrees:
+    """Open a mirror in which nothing is missing. Raises CheckerFailed, also where a file can't be read later."""
     folder = MirrorFolder(root, repository)
     if problem := folder.find_problem():
         raise CheckerFailed(f"the mirror of {repository} can't be used: {problem}")

@@ -230,6 +230,8 @@ _MAX_REASON_LENGTH = 160
 _MAX_EFFECT_LENGTH = 240
 _MAX_ACTION_LENGTH = 240
 _MAX_OTHER_NEWS, _MAX_EXCERPT_LINE = 2, 120
+# functions that may go, in a line
+_MAX_SPENT_NAMES = 2
 # of names that hold blanks, in words
 _MAX_NAME_WORDS = 3
 _STATES = tuple(DeprecationState)
@@ -270,11 +272,13 @@ class HitContext:
     """What the lines of hits need besides them: the pull requests, and what was reverted or repaired by what.
 
     ``others`` are what other downstreams did about them, where that is known.
+    ``lessons`` end a line with how the team adapted before.
     """
 
     pulls: Mapping[int, PullRequest]
     outcomes: Mapping[int, MergeOutcome]
     others: Mapping[int, OthersOfMerge] = field(default_factory=dict)
+    lessons: Mapping[int, list[Element]] = field(default_factory=dict)
 
     @classmethod
     def build(
@@ -345,8 +349,9 @@ def render_pending(pending: PendingHits | None, since: datetime | None = None) -
 
 
 def _count_spent(spent: Sequence[SpentUse]) -> Iterator[str]:
-    what = format_count(len(spent), "function of yours", "functions of yours")
-    yield f" {what} may go: /prdigest pending says why."
+    places = ", ".join(_name_place(each.use) for each in spent[:_MAX_SPENT_NAMES])
+    rest = f" {format_more(len(spent) - _MAX_SPENT_NAMES)}" if len(spent) > _MAX_SPENT_NAMES else ""
+    yield f" May go: {places}{rest}; /prdigest pending says why."
 
 
 def render_spent(spent: CoveredList[SpentUse], most: int) -> list[Block]:
@@ -446,6 +451,7 @@ def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits)
         *render_touch(touch, context.pulls.get(hit.number), limits),
         *([make_text(f" (+{format_count(others, 'place')})")] if others > 0 else []),
         *render_action(touch, limits.action),
+        *context.lessons.get(hit.number, []),
     ]
 
 

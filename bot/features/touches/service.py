@@ -17,7 +17,7 @@ from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestV
 from bot.features.profiles.others import list_histories
 from bot.features.profiles.scanning import find_pin
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
-from bot.features.touches.checking import check_merges, check_way, find_spent
+from bot.features.touches.checking import check_merges, check_way
 from bot.features.touches.contracts import (
     build_contract_list,
     list_deprecations,
@@ -48,8 +48,10 @@ from bot.features.touches.requests import (
     TouchScoreRequest,
     UpgradeRequest,
 )
+from bot.features.touches.team_history import find_spent, read_lessons, render_lessons
 from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
+    MAX_ROWS,
     render_contract_file,
     render_contract_list,
     render_deprecations,
@@ -268,10 +270,13 @@ def _list_hits(
         number: tuple(dict.fromkeys(each.words for each in made[: max(1, sum(bool(one.by) for one in made))]))
         for number, made in decisions.items()
     }
+    names = {hit.number: hit.touches[0].change.name for hit in touching[:MAX_ROWS] if hit.touches}
+    known = read_lessons(app, entry, app.profiles.require_scanned(entry), names.values())
+    lessons = {number: render_lessons(known.by_name.get(name, ()), known) for number, name in names.items()}
     numbers = {merge.number for merge in touching}
     hits = (pull for pull in pulls if pull.number in numbers)
     others = find_all_others(list_histories(app, entry.upstream), hits)
-    post = render_touch_list(title, report, pulls, verdicts, notes, pending, others)
+    post = render_touch_list(title, report, pulls, verdicts, notes, pending, others, lessons)
     menu = make_details_menu(pull for pull in pulls if pull.number in numbers)
     last = {number: made[0] for number, made in decisions.items()}
     marked = add_decisions({"blocks": post.blocks}, last)

@@ -24,6 +24,7 @@ from bot.features.touches.contracts import list_kept_contracts
 from bot.features.touches.decisions import CLOSINGS, DECISIONS, HITS, close_hits
 from bot.features.touches.lines import TASK_LABEL, describe_use, format_kind, name_level
 from bot.features.touches.service import find_entry, judge_merges
+from bot.features.touches.team_history import NO_LESSONS, TeamLessons, read_lessons
 from bot.features.touches.upgrade_view import describe_difference
 from bot.platform.jobs import job
 from bot.platform.markdown import escape_line, write_address, write_code, write_fence
@@ -60,7 +61,7 @@ View = dict[str, Any]
 _CONTEXT_LINES = 6
 _WORD = re.compile(r"[^\W\d]\w*")
 _MAX_TITLE, _MAX_REASON, _MAX_NAME, _MAX_PATH, _MAX_CODE = 200, 240, 120, 160, 200
-_MAX_CHANGES, _MAX_USES, _MAX_TESTS, _MAX_EXAMPLES = 8, 20, 8, 2
+_MAX_CHANGES, _MAX_USES, _MAX_TESTS, _MAX_EXAMPLES, _MAX_LESSONS = 8, 20, 8, 2, 5
 # characters of all hunks together, and of one line of them
 _MAX_DIFF, _MAX_DIFF_LINE = 5_000, 300
 _HASH_LENGTH = 10
@@ -91,6 +92,7 @@ class AgentTask:
     the changed names. ``tests`` are the team's tests that use what changed, ``upstream_tests`` those that
     upstream changed itself. ``has_diff``: the diff is known. ``others`` is what other
     downstreams did about it. ``coverage`` says what was not read for it, ``judges`` who judged.
+    ``lessons`` are how the team adapted to the same names before.
     """
 
     pull: PullRequest
@@ -104,6 +106,7 @@ class AgentTask:
     others: OthersOfMerge = NO_OTHERS
     coverage: Coverage = COMPLETE
     judges: str = ""
+    lessons: TeamLessons = NO_LESSONS
 
 
 @job("agent_task")
@@ -146,7 +149,10 @@ def prepare_task(app: App, name: str, reference: Reference) -> AgentTask:
     classes = app.paths.get_path_classes(upstream)
     task = build_agent_task(pull, merges[0], contracts[0], profile, classes)
     others = find_others(list_histories(app, upstream), pull)
-    return replace(task, others=others, coverage=report.touching.coverage, judges=report.judges)
+    names = [touch.change.name for touch in merges[0].touches[:_MAX_CHANGES]]
+    lessons = read_lessons(app, entry, profile, names)
+    coverage = report.touching.coverage
+    return replace(task, others=others, coverage=coverage, judges=report.judges, lessons=lessons)
 
 
 def build_agent_task(
@@ -215,6 +221,7 @@ def render_agent_task(task: AgentTask) -> str:
         f"{DATA_NOTE}\n",
         *_list_changes(task),
         *_list_uses(task),
+        *_list_lessons(task.lessons),
         *_list_migrations(task),
         *_list_others(task),
         *_list_checks(task),
@@ -250,6 +257,25 @@ def _list_uses(task: AgentTask) -> Iterator[str]:
         text = truncate_text(collapse_lines(use.text), _MAX_CODE)
         yield f"- {_format_place(use)} {describe_use(use.kind)}{f': {write_code(text)}' if text else ''}"
     yield from _count_rest(len(uses) - _MAX_USES, "line")
+    yield ""
+
+
+def _list_lessons(lessons: TeamLessons) -> Iterator[str]:
+    shown = {lesson.commit: lesson for each in lessons.by_name.values() for lesson in each}
+    newest = sorted(shown.values(), key=lambda each: each.committed_at, reverse=True)
+    if not newest and not lessons.gap:
+        return
+    yield "## How we adapted before\n"
+    if lessons.gap:
+        yield f"The history of our code could not be read: {escape_line(lessons.gap)}.\n"
+    for lesson in newest[:_MAX_LESSONS]:
+        commit = _link(lessons.link(lesson), lesson.commit[:_HASH_LENGTH])
+        yield f"- {commit}, {lesson.committed_at:%Y-%m-%d}: {escape_line(lesson.subject)}"
+        names = [name for name, each in lessons.by_name.items() if lesson in each]
+        files = ", ".join(_format_path(path) for path in lesson.paths[:_MAX_TESTS])
+        by = f", after #{lesson.number}" if lesson.number else ""
+        yield f"    - {write_code(truncate_text(names[0], _MAX_NAME))}{by}, in {files}"
+    yield from _count_rest(len(newest) - _MAX_LESSONS, "commit")
     yield ""
 
 

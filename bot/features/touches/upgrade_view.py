@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action, render_effect, render_spent
-from bot.platform.markdown import escape_line, write_address, write_code
+from bot.platform.markdown import escape_line, write_address, write_code, write_fence
 from bot.platform.slack.blocks import (
     UNNAMED,
     Attachment,
@@ -143,6 +143,8 @@ def _list_spent(plan: UpgradePlan, url: str) -> list[str]:
             by = f" ({_link_pull(merge.number, url)} {escape_line(merge.title)})" if merge else ""
             place = write_code(f"{each.use.path}:{each.use.line}")
             yield f"- [ ] {place} {each.use.kind} {write_code(each.use.name)}: {escape_line(each.why)}{by}"
+            if each.difference:
+                yield f"{write_fence(each.difference, 'diff')}"
 
     gaps = plan.spent.explain_gaps()
     lines = [*([f"- {escape_line(gaps)}"] if gaps else []), *plan.spent.render_below(show)]

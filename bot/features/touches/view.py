@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -249,9 +251,10 @@ def render_touch_list(
     notes: Sequence[str] = (),
     pending: PendingHits | None = None,
     others: Mapping[int, OthersOfMerge] = NO_OTHERS_KNOWN,
+    lessons: Mapping[int, list[Element]] = MappingProxyType({}),
 ) -> Post:
-    """Render hits; ``verdicts`` are what became of them, by the number of the pull request."""
-    context = HitContext.build(pulls, (), others)
+    """Render hits; ``verdicts`` are what became of them, and ``lessons`` of earlier ones, by their numbers."""
+    context = replace(HitContext.build(pulls, (), others), lessons=lessons)
     waiting = render_pending(pending)
     versions = (_render_hits(report, context, verdicts, notes, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
     return _render_post(_shorten(title, 150), ([*waiting, *blocks] for blocks in versions))

@@ -4,34 +4,59 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from difflib import unified_diff
+from itertools import islice
+from pathlib import PurePosixPath
 from textwrap import dedent
 
 from impact.clones.replay_cache import UpstreamTree
 from impact.clones.tree_scan import explain_uses
 from impact.contract.net_changes import MergeReference
+from impact.errors import attempt
 from impact.git.clone_trees import CloneTrees
-from impact.history.merges import WrittenMerge
+from impact.history.merges import WrittenMerge, parse_merge_message
 from impact.profile.linking import UpstreamIndex
-from impact.profile.models import Profile
+from impact.profile.models import Profile, Use, UseKind
+from impact.profile.notes import find_notes, list_notes
 from impact.python.code_reader import drop_docstring, hash_lines
 from impact.python.models import DefinitionKind
+from impact.python.outline import build_outline
 from impact.python.syntax import parse_source
-from impact.touches.spent import SpentUse, UpstreamFunction, find_spent, get_compared_names, select_own_functions
+from impact.repository import Repository
+from impact.source.models import BlobVersion
+from impact.touches.spent import (
+    SpentUse,
+    UpstreamFunction,
+    find_spent,
+    get_compared_names,
+    list_numbers,
+    select_own_functions,
+)
 
+# files that may have notes on replacements, and how many are read
+_NOTED, _MAX_NOTED = (".py", ".md", ".rst", ".txt"), 100
+# lines of a difference, and characters of one
+_MAX_DIFFERENCE, _MAX_WIDTH = 60, 200
 _FUNCTIONS = frozenset({DefinitionKind.FUNCTION, DefinitionKind.METHOD})
 _CLOSES = re.compile(r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s+(?:[\w.-]+/[\w.-]+)?#(\d{1,9})\b", re.I)
 
 
 def list_spent(
-    team: CloneTrees, profile: Profile, upstream: CloneTrees, start: str, end: str, merges: Iterable[WrittenMerge]
+    team: CloneTrees,
+    profile: Profile,
+    upstream: CloneTrees,
+    start: str,
+    end: str,
+    merges: Iterable[WrittenMerge],
+    repository: str = "",
 ) -> tuple[SpentUse, ...]:
     """Return what may go of the uses of a profile, which is linked to upstream at ``start``, at ``end``.
 
-    ``merges`` are those between the two.
+    ``merges`` are those between the two. ``repository`` is upstream's name, if the clone does not say it.
     """
     named: dict[int, MergeReference] = {}
-    repository = ""
     for at, merge in enumerate(sorted(merges, key=lambda each: each.merge_time)):
         repository = str(merge.repository)
         reference = MergeReference(at, merge.number, merge.merge_commit or "", merge.merge_time, merge.title)
@@ -43,8 +68,60 @@ def list_spent(
     tree = UpstreamTree(upstream)
     # what did not change is read once
     before, after = (_read_functions(upstream, tree, commit, names) for commit in (start, end))
-    reasons = explain_uses(team, profile.commit, uses)
-    return tuple(find_spent(uses, before, after, reasons, named, repository))
+    reasons = _list_reasons(team, profile.commit, uses)
+    repository = repository or str(upstream.read_facts().repository or "")
+    numbers = {number for each in reasons.values() for text in each for number in list_numbers(text, repository)}
+    others = numbers - named.keys() if repository else set[int]()
+    earlier = _find_earlier(upstream, start, repository, others)
+    spent = find_spent(uses, before, after, reasons, named, repository, earlier)
+    return tuple(replace(each, difference=_compare_texts(team, profile.commit, each.use, after)) for each in spent)
+
+
+def _list_reasons(team: CloneTrees, commit: str, uses: Sequence[Use]) -> dict[Use, tuple[str, ...]]:
+    """Return the comment beside each use, and the notes that other places of the tree have on it."""
+    beside = explain_uses(team, commit, uses)
+    names = {PurePosixPath(use.path).name for use in uses if use.kind is UseKind.PATCH}
+    names |= {name for use in uses for name in (use.name, *use.definitions)}
+    lines = team.find_lines(commit, sorted(names)) if names else None
+    paths = [path for path in dict.fromkeys(path for path, _ in lines or ()) if path.endswith(_NOTED)]
+    files = team.list_files(commit)
+    sources = (team.read_file(BlobVersion(path, files[path])) for path in paths[:_MAX_NOTED] if path in files)
+    notes = [note for file in sources for note in attempt(file.path, list_notes, file.path, file.text) or ()]
+    reasons = {use: tuple(filter(None, (beside.get(use, ""), *find_notes(notes, use)))) for use in uses}
+    return {use: texts for use, texts in reasons.items() if texts}
+
+
+def _find_earlier(
+    upstream: CloneTrees, start: str, repository: str, numbers: Collection[int]
+) -> dict[int, MergeReference]:
+    """Return the merges up to a commit that have some numbers, or close the issues that have them."""
+    places = {commit.sha: at for at, commit in enumerate(upstream.list_line())}
+    mentions = upstream.find_mentions(f"#{number}" for number in numbers)
+    known = [commit for commit in mentions if places.get(commit.sha, len(places)) <= places.get(start, -1)]
+    earlier = dict[int, MergeReference]()
+    for commit in upstream.read_commits(reversed(known), has_contents=False) if known else ():
+        number, title = parse_merge_message(commit.message, Repository.parse(repository)) or (0, "")
+        reference = MergeReference(places[commit.sha], number, commit.sha, commit.committed_at, title)
+        for each in (number, *map(int, _CLOSES.findall(commit.message))) if number else ():
+            if each in numbers:
+                earlier[each] = reference
+    return earlier
+
+
+def _compare_texts(team: CloneTrees, commit: str, use: Use, after: Mapping[str, UpstreamFunction]) -> str:
+    """Return what sets a function of the team's apart from upstream's, as a diff; empty if it is unknown."""
+    theirs = next((after[name].text for name in get_compared_names(use) if name in after), "")
+    blob = team.list_files(commit).get(use.path)
+    file = team.read_file(BlobVersion(use.path, blob)) if blob else None
+    outline = build_outline(file.path, file.text) if file and theirs else None
+    definitions = outline.definitions.values() if outline else ()
+    own = [each for each in definitions if each.kind in _FUNCTIONS and each.body and each.body == use.body]
+    own = [each for each in own if each.line == use.line] or own
+    if not own or not file:
+        return ""
+    ours = dedent("\n".join(file.lines[own[0].line - 1 : own[0].end_line]))
+    lines = unified_diff(theirs.split("\n"), ours.split("\n"), "upstream", "ours", "", "", 2, "")
+    return "\n".join(line[:_MAX_WIDTH] for line in islice(lines, _MAX_DIFFERENCE))
 
 
 def _read_functions(
@@ -63,8 +140,9 @@ def _read_functions(
             is_alias = definition.kind is DefinitionKind.CONSTANT
             functions[name] = UpstreamFunction(place.full_name, is_alias=is_alias)
             continue
-        lines = _drop_head(upstream.read_file(version).lines[definition.line - 1 : definition.end_line])
-        functions[name] = UpstreamFunction(place.full_name, definition.body, hash_lines("\n".join(lines)))
+        lines = upstream.read_file(version).lines[definition.line - 1 : definition.end_line]
+        hashes = hash_lines("\n".join(_drop_head(lines)))
+        functions[name] = UpstreamFunction(place.full_name, definition.body, hashes, text=dedent("\n".join(lines)))
     return functions
 
 

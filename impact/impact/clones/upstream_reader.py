@@ -260,7 +260,8 @@ class UpstreamReader:
         """
         checked, spent = NOT_CHECKED if has_checker else LEFT_OUT, NOT_LOOKED_FOR
         if team:
-            spent = CoveredList(list_spent(team, profile, self.trees, way.start, way.end, way.merges))
+            upstream = str(self._requested or "")
+            spent = CoveredList(list_spent(team, profile, self.trees, way.start, way.end, way.merges, upstream))
         if team and has_checker:
             checked = self.check(team, profile, way.commits, way.contracts)
         return replace(build_upgrade_plan(way, ProfileIndex(profile), checked), spent=spent)

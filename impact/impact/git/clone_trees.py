@@ -119,6 +119,17 @@ class CloneTrees:
         """Return the branch's last commit that a tag holds, as of a release branch; empty if there is none."""
         return self._query_git("merge-base", f"refs/tags/{tag}^{{commit}}", self._head[1]) if is_tag(tag) else ""
 
+    def find_mentions(self, texts: Iterable[str]) -> list[LineCommit]:
+        """Return the commits of the line whose messages have one of some texts, the newest first."""
+        patterns = [f"--grep={text}" for text in texts]
+        if not patterns:
+            return []
+        output = self._read_output(
+            "rev-list", "--first-parent", "--timestamp", "--parents", "-F", *patterns, self._head[1], "--"
+        )
+        rows = (row.split() for row in output.splitlines())
+        return [LineCommit(sha, [*parents, ""][0], parse_instant(time)) for time, sha, *parents in rows]
+
     def iterate_commits(self, line: Sequence[LineCommit], *, counts_lines: bool = True) -> Iterator[TreeCommit]:
         """Yield some commits of the line with what each changed, in their order.
 

@@ -61,6 +61,12 @@ def list_causes(message: str, reference: re.Pattern[str]) -> Iterator[int]:
         before = line
 
 
+def is_following(subject: str) -> bool:
+    """Return whether the subject of a commit has a word of adapting, and none of porting."""
+    line = subject[:_MAX_LINE]
+    return bool(_ADAPTING.search(line) and not _PORTING.search(line))
+
+
 def list_references(text: str, reference: re.Pattern[str]) -> Iterator[int]:
     yield from (int(match["number"] or match["linked"]) for match in reference.finditer(text))
 

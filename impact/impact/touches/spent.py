@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 
 from impact.contract.net_changes import MergeReference
 from impact.coverage import Coverage, CoveredList, CoveredPart
@@ -22,6 +23,12 @@ _MIN_LINES = 2
 _BETWEEN = re.compile(r"[\s()\[\]{},;:!?`'\"<>]")
 _DIGITS = re.compile(r"#?(\d{1,9})[.\w-]{0,20}", re.A)
 _PAGES, _NOUNS = ("pull", "issues"), ("pr", "request", "issue")
+# a comment that says when the code goes; one that only names a merge may tell what the code is made of
+_WAITS = re.compile(
+    r"\b(?:until|once|wait\w{0,3}|temporar\w{1,4}"
+    r"|(?:remove|revert|drop|delete)\w?(?: \S{1,40}){0,6} (?:when|after|if))\b",
+    re.I,
+)
 # the reason may say that a thing is missing, or that it is wrong, until it is merged
 _MAX_NUMBERS = 5
 
@@ -37,15 +44,20 @@ class UpstreamFunction:
     body: str = ""
     lines: frozenset[str] = frozenset()
     is_alias: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SpentUse:
-    """A use whose reason is gone, with why as a clause; ``merge`` is the one that its comment names, if any."""
+    """A use whose reason is gone, with why as a clause; ``merge`` is the one that its comment names, if any.
+
+    ``difference`` is what sets the team's function apart from upstream's at the end, as the lines of a diff.
+    """
 
     use: Use
     why: str
     merge: MergeReference | None = None
+    difference: str = ""
 
 
 # the text of a team's code is needed for its comments, too
@@ -63,14 +75,16 @@ def find_spent(
     uses: Sequence[Use],
     before: Mapping[str, UpstreamFunction],
     after: Mapping[str, UpstreamFunction],
-    reasons: Mapping[Use, str],
+    reasons: Mapping[Use, Sequence[str]],
     merged: Mapping[int, MergeReference],
     repository: str = "",
+    earlier: Mapping[int, MergeReference] = MappingProxyType({}),
 ) -> Iterator[SpentUse]:
     """Yield those of some own functions whose reason is gone at the end of a way, each once.
 
-    ``before`` is upstream at the pin, ``after`` at the end, by names. ``reasons`` are the comments beside them,
-    ``merged`` the merges on the way by their own numbers and those of the issues that they close.
+    ``before`` is upstream at the pin, ``after`` at the end, by names. ``reasons`` are the comments beside them and
+    notes on them elsewhere. ``merged`` are the merges on the way by their own numbers and those of the issues that
+    they close, ``earlier`` those that the pin has: they count where the comment says that it waits.
     ``repository`` is upstream's name: a number that a comment says of another one does not count.
     """
     for use in uses:
@@ -79,9 +93,14 @@ def find_spent(
         if why:
             yield SpentUse(use, why)
             continue
-        numbers = list_numbers(reasons.get(use, ""), repository)
-        if merge := next((merged[number] for number in numbers if number in merged), None):
-            yield SpentUse(use, "what its comment names was merged", merge)
+        for reason in reasons.get(use, ()):
+            numbers, waits = list_numbers(reason, repository), bool(_WAITS.search(reason))
+            merge = next((merged[number] for number in numbers if number in merged), None)
+            passed = next((earlier[number] for number in numbers if waits and number in earlier), None)
+            if merge or passed:
+                names = "what its comment names was merged"
+                yield SpentUse(use, names if merge else f"{names} before your pin", merge or passed)
+                break
 
 
 def get_compared_names(use: Use) -> tuple[str, ...]:

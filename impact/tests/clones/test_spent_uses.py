@@ -67,19 +67,21 @@ class OwnCache(Cache):
 ROW = Mapping[str, str]
 
 
-def find_spent(folder: Path, team: str, after: str, message: str = "Change (#7)") -> list[SpentUse]:
+def find_spent(
+    folder: Path, team: str, after: str, message: str = "Change (#7)", begin: str = "Begin (#1)", note: str = ""
+) -> list[SpentUse]:
     with building(folder / "engine") as builder:
-        builder.commit("Begin (#1)", {"engine/__init__.py": b"", "engine/core.py": BEFORE.encode()})
+        builder.commit(begin, {"engine/__init__.py": b"", "engine/core.py": BEFORE.encode()})
         files = {"engine/core.py": after.encode()} if after != BEFORE else {"engine/other.py": b""}
         builder.commit(message, files)
     with building(folder / "plugin") as builder:
-        builder.commit("Begin", {"plugin/patches.py": team.encode()})
+        builder.commit("Begin", {"plugin/patches.py": team.encode(), "plugin/__init__.py": note.encode()})
     with open_clone_trees(folder / "engine") as upstream, open_clone_trees(folder / "plugin") as own:
         reader = UpstreamReader(upstream, Repository("octo", "engine"))
         first, last = upstream.list_line()
         profile = reader.scan(DownstreamTree(own, "plugin", NOW, packages=("engine",)), first.sha)
         way = reader.read_range(first.sha, last.sha)
-        return [*list_spent(own, profile, upstream, way.start, way.end, way.merges)]
+        return [*list_spent(own, profile, upstream, way.start, way.end, way.merges, "octo/engine")]
 
 
 ROWS = {
@@ -142,3 +144,37 @@ def test_what_a_comment_waits_for_was_merged(tmp_path: Path, comment: str, messa
 def test_numbers_of_a_comment_are_bounded() -> None:
     assert list_numbers("".join(f" #{number}" for number in range(1, 90_000)), "octo/engine") == [1, 2, 3, 4, 5]
     assert list_numbers("#" * 100_000 + "a/" * 50_000, "octo/engine") == []
+
+
+NOTE = "# ** File: plugin/patches.py **\n#   1. `engine.core.Cache.allocate`\n#   {text}\n"
+NOTES = {
+    "a merge on the way": ("see #7", "Begin (#1)", "what its comment names was merged"),
+    "a merge that the pin has": (
+        "Remove this patch when #1 is merged",
+        "Begin (#1)",
+        "what its comment names was merged before your pin",
+    ),
+    "an issue that the pin has closed": (
+        "until octo/engine#5 is closed",
+        "Begin (#1)\n\nFixes #5",
+        "what its comment names was merged before your pin",
+    ),
+    "what it is made of": ("taken from #1", "Begin (#1)", ""),
+    "what stays": ("Keep this patch, see #1", "Begin (#1)", ""),
+    "one that mentions it": ("until #5 is merged", "Begin (#1)\n\nSee #5", ""),
+    "a longer number": ("until #1 is merged", "Begin (#12)", ""),
+}
+
+
+@pytest.mark.parametrize(("text", "begin", "why"), NOTES.values(), ids=NOTES)
+def test_what_a_note_elsewhere_waits_for_was_merged(tmp_path: Path, text: str, begin: str, why: str) -> None:
+    spent = find_spent(tmp_path, PATCH, BEFORE, begin=begin, note=NOTE.format(text=text))
+    assert [each.why for each in spent] == ([why] if why else [])
+
+
+def test_the_difference_of_both_bodies_is_shown(tmp_path: Path) -> None:
+    last = "        self.used.extend(blocks)\n"
+    after = FIXED.replace(last, f"{last}        log(blocks)\n")
+    [spent] = find_spent(tmp_path, PATCH, after)
+    changed = [line for line in spent.difference.split("\n") if line[:1] in "+-"]
+    assert changed == ["--- upstream", "+++ ours", '-    """Return blocks."""', "-    log(blocks)"]

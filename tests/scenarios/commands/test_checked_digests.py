@@ -144,7 +144,7 @@ def test_a_bot_without_mirrors_says_so(bot: Bot, root: Path) -> None:
 
 
 def test_a_patch_that_upstream_makes_needless_may_go(mirrored: Bot, root: Path) -> None:
-    """It is counted in the digest, and listed with what waits and in an upgrade, with why."""
+    """It is named in the digest, and listed with what waits and in an upgrade, with why."""
     repository, ada = mirrored.repository(), mirrored.person()
     fixed = b"def run(a):\n    prepare_everything(a)\n    return go_on_with(a)\n"
     first = {"engine/__init__.py": b"", "engine/core.py": b"def run(a):\n    return go_on_with(a)\n"}
@@ -167,7 +167,8 @@ def test_a_patch_that_upstream_makes_needless_may_go(mirrored: Bot, root: Path) 
     channel = mirrored.channel()
     ada.send_command("/prdigest", f"repo:{repository} profile:{name}", channel)
     (lead, *_) = mirrored.list_posts(channel)
-    assert "1 function of yours may go: /prdigest pending says why." in as_read(lead)
+    assert "May go: plugin/patches.py:" in as_read(lead)
+    assert "; /prdigest pending says why." in as_read(lead)
     listing = mirrored.channel()
     ada.send_command("/prdigest", f"pending profile:{name}", listing)
     (shown,) = mirrored.list_posts(listing)
