@@ -342,7 +342,7 @@ def render_pending(pending: PendingHits | None, since: datetime | None = None) -
         new = sum(pull.merge_time >= since for pull in pending.pulls)
         elements.append(make_text(f", {new or 'none'} of them new"))
     elements.append(make_text("."))
-    if since:
+    if since and not pending.spent.is_empty:
         return [make_block(make_section(elements)), *render_spent(pending.spent, MAX_LISTED)]
     elements += [make_text(text) for text in pending.spent.render_below(_count_spent)]
     return [make_block(make_section(elements))]

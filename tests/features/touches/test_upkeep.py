@@ -27,9 +27,10 @@ from bot.platform.github.source_files import GitHubSourceFiles, GitHubTrees
 from bot.platform.pulls.models import Reference
 from bot.platform.store.due_queue import ProfileRefresh
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
-from impact.coverage import UnreadFile
-from impact.profile.models import MovedHit, Profile, ProfileMove, UseKind
+from impact.coverage import CoveredList, UnreadFile
+from impact.profile.models import MovedHit, Profile, ProfileMove, Use, UseKind
 from impact.repository import Repository
+from impact.touches.spent import SpentUse
 from tests.emulators.github.server import pull
 from tests.emulators.github.store import sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
@@ -391,3 +392,18 @@ def test_without_a_source_of_files_the_reason_is_kept(store: Redis) -> None:
     )
     entry = add_profile(bare, ENTRY)
     assert entry.problem == "There is no source of files here."
+
+
+def test_a_week_says_what_is_new_of_what_waits_and_lists_what_may_go() -> None:
+    spent = CoveredList((SpentUse(Use(UseKind.PATCH, "engine.core.stop", "a.py", 3), "upstream does the same"),))
+    pulls = (built_pull(4, merged_at=NOON - timedelta(20)), built_pull(5, merged_at=NOON - timedelta(2)))
+    pending = PendingHits("v1.2.0", 30, pulls, 90, 0, None, spent)
+
+    def show(days: int | None) -> str:
+        since = None if days is None else NOON - timedelta(days)
+        return as_read({"text": "", "blocks": render_pending(pending, since)})
+
+    assert show(7).startswith("2 pending since your pin (v1.2.0, 30 days), the oldest #4, 1 of them new.")
+    assert "May go\n  • a.py:3 replaces engine.core.stop: upstream does the same" in show(7)
+    assert ", none of them new." in show(1)
+    assert show(None).endswith("the oldest #4. 1 function of yours may go: /prdigest pending says why.")

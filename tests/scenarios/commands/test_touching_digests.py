@@ -184,7 +184,8 @@ def test_several_days_sum_up_what_waits_which_tags_came_and_what_is_watched(bot:
     text = as_read(lead)
     assert f"Touches {name} (1 of 2 merges)" in text
     assert f"1 pending since your pin (a1a1a1a, 2 days), the oldest #{number}, 1 of them new." in text
-    assert "I couldn't read what may go (this bot keeps no mirror of the repositories), so I can't tell." in text
+    # nobody looked for it, and nothing is said of it
+    assert "may go" not in text
     assert "New tags: v1.1.0. /prdigest release v1.1.0 says what that means for you." in text
     # people's watches are for them alone
     assert "You watch" not in text
