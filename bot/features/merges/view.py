@@ -434,6 +434,27 @@ def render_riskiest_title(*, is_reduced: bool, is_new: bool = False) -> list[Ele
     return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
 
 
+# what is short stands first: the others are wider than a window
+RISK_COLUMNS = ("Merge", "Risk", "Why", "Title", "What may break")
+
+
+def render_risk_row(entry: Entry, urls: Mapping[int, str], limit: int = MAX_SENTENCE) -> list[list[Element]]:
+    """Return the same as :func:`render_risk` in the cells of ``RISK_COLUMNS``."""
+    pull, finding, claim = entry.pull, entry.strongest_finding, get_claim(entry)
+    linked, titled = make_link(pull.url, f"#{pull.number}", bold=True), keep_title(pull)
+    title = [make_text(titled)] if titled else []
+    if entry.pull.files is None and not claim:
+        return [[linked], [make_text("not rated, as its files could not be read")], [], title, []]
+    may_break = (
+        render_finding_line(pull, finding, urls, WIDE_LIMITS, limit)
+        if finding
+        else make_prose(keep_short(claim, WIDE_LIMITS.sentence, limit), urls, limit)
+    )
+    reasons = "; ".join(entry.risk.short_reasons[: WIDE_LIMITS.reasons]) or "no risk rule matched"
+    why = [make_text(truncate_text(reasons, limit)), *render_attempts(entry)]
+    return [[linked], [make_text(format_band(entry.risk))], why, title, may_break]
+
+
 def render_risk(
     entry: Entry,
     urls: Mapping[int, str],

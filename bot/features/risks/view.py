@@ -10,12 +10,14 @@ from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.view import (
     MAX_SENTENCE,
+    RISK_COLUMNS,
     Entry,
     make_list,
     render_lines,
     render_outcome,
     render_outcomes,
     render_risk,
+    render_risk_row,
     render_riskiest_title,
 )
 from bot.features.risks.rules import (
@@ -40,6 +42,7 @@ from bot.features.touches.lines import (
 )
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
+    MIN_TABLE_ROWS,
     Block,
     Element,
     Post,
@@ -50,6 +53,7 @@ from bot.platform.slack.blocks import (
     make_context,
     make_header,
     make_section,
+    make_table,
     make_text,
 )
 from bot.platform.slack.terminal import format_message
@@ -106,6 +110,11 @@ class RiskList:
     touching: tuple[PullRequest, ...] = ()
     breaking: tuple[BreakingMerge, ...] = ()
     muted: tuple[PullRequest, ...] = ()
+
+    @property
+    def table_entries(self) -> tuple[Entry, ...]:
+        """The entries that a table shows, of which a message has one: the longer list, if it is long enough."""
+        return max(self.riskiest.ignore_coverage(), self.below, key=len)
 
     @property
     def urls(self) -> dict[int, str]:
@@ -187,6 +196,9 @@ def _render_entries(
 ) -> Block:
     """Return entries below a title; ``limit`` is the characters of the rules' reasons and of the model's."""
     urls = risk_list.urls if links else {}
+    if len(entries) >= MIN_TABLE_ROWS and entries == risk_list.table_entries:
+        caption = "".join(element["text"] for element in title)
+        return make_table(caption, RISK_COLUMNS, [render_risk_row(entry, urls, limit) for entry in entries])
     return make_block(make_section(title), make_bullets(render_risk(entry, urls, limit) for entry in entries))
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action, render_effect, render_spent
 from bot.platform.markdown import escape_line, write_address, write_code, write_fence
 from bot.platform.slack.blocks import (
+    MIN_TABLE_ROWS,
     UNNAMED,
     Attachment,
     Block,
@@ -22,6 +23,7 @@ from bot.platform.slack.blocks import (
     make_link,
     make_prose,
     make_section,
+    make_table,
     make_text,
 )
 from bot.text import format_count
@@ -333,6 +335,14 @@ def _render_work(
         ]
         yield _make_list(heading, stops, most_stops)
     files = [work for work in works if work.level > TouchLevel.TOUCHES] or works
+    places = [(work, item) for work in files for item in work.items]
+    if len(places) >= MIN_TABLE_ROWS:
+        rows = [_render_item_cells(*place, url, words) for place in places[: most_files * _ROWS_OF_FILE]]
+        title = f"{format_count(len(places), 'place')} in {format_count(len(files), 'file')} of your code"
+        yield make_table(title, _ITEM_COLUMNS, rows)
+        if len(places) > len(rows):
+            yield make_sentence(f"and {format_count(len(places) - len(rows), 'more place')}, in the file")
+        return
     for work in files[:most_files]:
         path = collapse_lines(work.path) or UNNAMED
         items = [_render_item(item, url, words) for item in work.items]
@@ -369,6 +379,24 @@ def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
         make_text(")"),
         *([make_text(f" (+{format_count(others, 'place')})")] if others else []),
         *render_action(item.touch, words),
+    ]
+
+
+# of a table, so many for each file of the shorter form
+_ROWS_OF_FILE = 5
+_ITEM_COLUMNS = ("Place", "What happens", "Merge", "Other places", "Hint")
+
+
+def _render_item_cells(work: FileWork, item: UpgradeItem, url: str, words: int) -> list[list[Element]]:
+    path, others, effect = collapse_lines(work.path) or UNNAMED, len(item.uses) - 1, item.touch
+    place = make_text(f"{path if len(path) <= 90 else f'…{path[-90:]}'}:{item.uses[0].line}", code=True)
+    return [
+        [place],
+        render_effect(replace(effect, change=item.net.change), words),
+        [_link_number(item.net.last_merge.number, url)],
+        [make_text(f"+{others}")] if others else [],
+        # behind the full stop of a sentence
+        render_action(effect, words)[1:],
     ]
 
 

@@ -31,6 +31,7 @@ from bot.features.touches.lines import (
     name_verdict,
     render_deprecation,
     render_hit_line,
+    render_hit_start,
     render_line_link,
     render_number,
     render_pending,
@@ -42,6 +43,8 @@ from bot.features.touches.upgrade_view import describe_difference
 from bot.platform.markdown import escape_line, write_address, write_code
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import (
+    MAX_TABLE_ROWS,
+    MIN_TABLE_ROWS,
     UNNAMED,
     Attachment,
     Block,
@@ -56,6 +59,7 @@ from bot.platform.slack.blocks import (
     make_link,
     make_prose,
     make_section,
+    make_table,
     make_text,
 )
 from bot.text import format_count
@@ -153,8 +157,15 @@ def _render_contracts(
 
     def show(rows: Sequence[ContractTableRow]) -> Iterator[Block]:
         nonlocal hidden
-        for subject, group in groupby(rows, lambda row: row.change.subject):
-            of_class = list(group)
+        groups = [(subject, [*group]) for subject, group in groupby(rows, lambda row: row.change.subject)]
+        shown = [row for _, group in groups for row in group[:most]][:MAX_TABLE_ROWS]
+        if len(shown) >= MIN_TABLE_ROWS:
+            hidden = len(rows) - len(shown)
+            counts = ", ".join(f"{subject} {len(group):,}" for subject, group in groups)
+            cells = [_render_contract_cells(row, pulls.get(row.number), words) for row in shown]
+            yield make_table(f"{format_count(len(rows), 'contract change')}: {counts}", _CONTRACT_COLUMNS, cells)
+            return
+        for subject, of_class in groups:
             items = [_render_contract_row(row, pulls.get(row.number), words) for row in of_class[:most]]
             if len(of_class) > most:
                 hidden += len(of_class) - most
@@ -174,14 +185,39 @@ def _render_contracts(
     return [*blocks, make_context(truncate_text(" · ".join(filter(None, notes)), _MAX_NOTES))], hidden
 
 
+_CONTRACT_COLUMNS = ("Name", "Kind", "What happened", "Before and after", "Merge", "Line")
+
+
+def _render_contract_cells(row: ContractTableRow, pull: PullRequest | None, words: int) -> list[list[Element]]:
+    change, kind = row.change, make_text(format_kind(row.change), bold=True)
+    name, line = make_code(shorten_name(change.name)), render_line_link(change, pull)
+    difference = _render_difference(row, words)[1:]
+    # the link stands between brackets in a line
+    return [
+        name,
+        [make_text(str(change.subject))],
+        [kind],
+        difference,
+        render_number(row.number, pull),
+        line[1:-1],
+    ]
+
+
 def _render_contract_row(row: ContractTableRow, pull: PullRequest | None, words: int) -> list[Element]:
     """Return a row: the merge, what happened, the name, the new name or the line before and after, and a link."""
     change = row.change
-    elements = [
+    return [
         *render_number(row.number, pull),
         make_text(f" {format_kind(change)} ", bold=True),
         *make_code(shorten_name(change.name)),
+        *_render_difference(row, words),
+        *render_line_link(change, pull),
     ]
+
+
+def _render_difference(row: ContractTableRow, words: int) -> list[Element]:
+    """Return what stands behind a name: a mark and its new name, or the line before and after."""
+    change, elements = row.change, list[Element]()
     if change.new_name:
         elements += [make_text(" → "), *make_code(shorten_name(change.new_name))]
     elif words:
@@ -194,7 +230,7 @@ def _render_contract_row(row: ContractTableRow, pull: PullRequest | None, words:
         codes = [code for text in texts if (code := make_code(shorten_code(text, words)))]
         for place, code in enumerate(codes):
             elements += [make_text(" → " if place else ": "), *code]
-    return [*elements, *render_line_link(change, pull)]
+    return elements
 
 
 # --- deprecations: what is used first
@@ -277,14 +313,20 @@ def _render_hits(
             yield make_block(make_bullets([render_hit_line(hit, context, limits)]), *below)
             if pull := context.pulls.get(hit.number):
                 yield make_verdict_row(pull, report.profile)
-        items = [render_hit_line(hit, context, limits) for hit in hits[with_row : limits.hits]]
+        rest, more = hits[with_row : limits.hits], format_more(len(hits) - limits.hits, ": ask for fewer days")
+        is_table = len(rest) >= MIN_TABLE_ROWS
+        if is_table:
+            rows = [_render_hit_cells(hit, context, limits, verdicts) for hit in rest]
+            yield make_table("Without buttons", _HIT_COLUMNS, rows)
+        items = [] if is_table else [render_hit_line(hit, context, limits) for hit in rest]
         if len(hits) > limits.hits:
-            items.append([make_text(format_more(len(hits) - limits.hits, ": ask for fewer days"))])
+            items.append([make_text(more)])
         if items:
             yield make_block(make_bullets(items))
         elements: list[Element] = []
-        # of those that are listed without buttons
-        judged = [hit.number for hit in hits[with_row:] if hit.number in verdicts]
+        # of those that are listed without buttons, and in no table
+        unlisted = hits[limits.hits :] if is_table else hits[with_row:]
+        judged = [hit.number for hit in unlisted if hit.number in verdicts]
         for number in judged[:_MAX_VERDICTS]:
             words = ", ".join(verdicts[number])
             elements += [make_text("; ")] if elements else []
@@ -296,6 +338,20 @@ def _render_hits(
     blocks = sort_hits(report, context.taken_back).render(make_sentence, show, nothing)
     line = " · ".join(filter(None, (report.touching.coverage.name_files(), *notes, *list_judges(report))))
     return [*blocks, make_context(truncate_text(line, _MAX_NOTES))] if line else blocks
+
+
+_HIT_COLUMNS = ("Merge", "What it does", "Your code", "Said")
+
+
+def _render_hit_cells(
+    hit: MergeTouches, context: HitContext, limits: TouchLimits, verdicts: Mapping[int, Sequence[str]]
+) -> list[list[Element]]:
+    start, line = render_hit_start(hit, context), render_hit_line(hit, context, limits)
+    # behind the number, and a blank
+    line = line[len(start) + 1 :] if hit.touches else []
+    level = [make_text(name_level(hit.level), bold=True)]
+    verdict = [make_text(", ".join(verdicts[hit.number]))] if hit.number in verdicts else []
+    return [start, level, line, verdict]
 
 
 def render_touch_score(profile: str, scores: Iterable[LevelScore]) -> Post:

@@ -191,6 +191,49 @@ def make_block(*elements: Element) -> Block:
     return {"type": "rich_text", "elements": list(elements)}
 
 
+# --- tables: where people compare
+
+# with fewer of the same columns, lines are read faster
+MIN_TABLE_ROWS = 4
+# of the two limits that Slack's documents have had, the stricter ones; a message has one table
+MAX_TABLE_ROWS, MAX_TABLE_CHARACTERS = 100, 10_000
+_TABLE, _PAGE_ROWS = "data_table", 10
+TableRow = Sequence[Sequence[Element]]
+
+
+def make_table(caption: str, columns: Sequence[str], rows: Sequence[TableRow]) -> Block:
+    """Return a table whose rows have a cell for each column; a list, if it has more characters than Slack takes.
+
+    A message with it is sent with a list in its place where Slack takes no table (:func:`replace_tables`).
+    """
+    rows, dash = rows[:MAX_TABLE_ROWS], [make_text("\u2013")]
+    # without a column that says nothing of any row
+    shown = [place for place in range(len(columns)) if any(row[place] for row in rows)] or [0]
+    cells = [[make_block(make_section(row[place] or dash)) for place in shown] for row in rows]
+    header = [{"type": "raw_text", "text": columns[place]} for place in shown]
+    title = make_plain_text(caption, 150)["text"]
+    table: Block = {"type": _TABLE, "caption": title, "page_size": _PAGE_ROWS, "rows": [header, *cells]}
+    return table if count_characters(table["rows"]) <= MAX_TABLE_CHARACTERS else _make_lines(table)
+
+
+def has_table(blocks: Iterable[Mapping[str, Any]]) -> bool:
+    return any(block["type"] == _TABLE for block in blocks)
+
+
+def replace_tables(blocks: Iterable[Mapping[str, Any]]) -> list[Block]:
+    """Return blocks with a list in place of each table, whose lines have what the cells of a row have."""
+    return [_make_lines(block) if block["type"] == _TABLE else dict(block) for block in blocks]
+
+
+def _make_lines(table: Mapping[str, Any]) -> Block:
+    lines: list[list[Element]] = []
+    for row in table["rows"][1:]:
+        cells = [cell["elements"][0]["elements"] for cell in row]
+        texts = [cell for cell in cells if [each.get("text") for each in cell] != ["\u2013"]]
+        lines.append([each for cell in texts for each in (make_text(" \u00b7 "), *cell)][1:])
+    return make_block(make_section([make_text(table["caption"], bold=True)]), make_bullets(lines))
+
+
 def make_header(content: str) -> Block:
     """Return a headline; Slack allows 150 characters."""
     return {"type": "header", "text": make_plain_text(content, 150)}

@@ -20,7 +20,7 @@ from slack_sdk.web import SlackResponse
 from bot.errors import SlackCallRefused, SlackUnavailable
 from bot.platform.http.headers import parse_retry_after
 from bot.platform.slack.app_manifest import AGENT_SCOPES
-from bot.platform.slack.blocks import Attachment, Post, ThreadMessage
+from bot.platform.slack.blocks import Attachment, Post, ThreadMessage, has_table, replace_tables
 from bot.platform.slack.client import send_to_hook, translate_slack_errors
 from bot.platform.slack.requests import SlackRequest
 
@@ -31,6 +31,7 @@ _PAGE_SIZE = 200
 _MAX_PAGES = 10  # that are searched for a digest; no channel fills them in a day
 _HOOK_TIMEOUT = 10  # seconds
 _NO_TITLE = "Forgotten"
+_REFUSED_BLOCKS = ("invalid_blocks", "invalid_blocks_format")
 # an address that all parsers read alike: no user, no backslash, no escapes in the name of the host
 _PLAIN_URL = re.compile(r"(?P<scheme>https?)://(?P<host>[a-z0-9.-]{1,253})(?::\d{1,5})?/")
 
@@ -111,6 +112,18 @@ class SlackMessenger:
         self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
     ) -> str:
         """Post a message whose metadata holds ``key`` and the subject ``about``, and return its timestamp."""
+        try:
+            return self._post_message(channel, post, key, thread, about)
+        except SlackCallRefused as error:
+            if not (error.code in _REFUSED_BLOCKS and has_table(post["blocks"])):
+                raise
+            # a workspace whose Slack shows no tables
+            lines = {**post, "blocks": replace_tables(post["blocks"])}
+            return self._post_message(channel, lines, key, thread, about)
+
+    def _post_message(
+        self, channel: str, post: Mapping[str, Any], key: str, thread: str | None, about: str
+    ) -> str:
         with translate_slack_errors(channel):
             answer = self._client.chat_postMessage(
                 channel=channel,
@@ -257,6 +270,9 @@ class SlackEphemeralMessenger:
             else:
                 self._post_ephemeral(slack_request, post)
         except SlackCallRefused as error:
+            if error.code in _REFUSED_BLOCKS and has_table(post.blocks):
+                self.send(slack_request, Post(post.text, tuple(replace_tables(post.blocks))))
+                return
             log.warning("the asker can't be reached [%s]: %s", slack_request.reference, error)
 
     def is_slack_url(self, address: str) -> bool:

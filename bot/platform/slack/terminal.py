@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from bot.platform.slack.blocks import Post
+from bot.platform.slack.blocks import Post, replace_tables
 
 _LINE_START = re.compile(r" *(?:[•*-] )?")
 _MIN_WIDTH = 20
@@ -13,7 +13,8 @@ _MIN_WIDTH = 20
 
 def format_message(post: Post) -> str:
     """Format a message as people would read it: links as their labels, no buttons."""
-    return "\n\n".join(_format_block(block) for block in post.blocks if block["type"] != "actions")
+    blocks = replace_tables(post.blocks)
+    return "\n\n".join(_format_block(block) for block in blocks if block["type"] != "actions")
 
 
 def wrap_text(text: str, width: int) -> str:

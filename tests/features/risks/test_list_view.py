@@ -20,7 +20,8 @@ from bot.features.merges.view import Entry
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import Filters
-from bot.platform.slack.blocks import count_characters
+from bot.platform.slack.blocks import count_characters, has_table
+from bot.platform.slack.terminal import format_message
 from impact.coverage import Coverage, CoveredList, CoveredPart
 from impact.history.outcomes import OutcomeKind
 from impact.repository import Repository
@@ -376,3 +377,22 @@ def test_what_was_not_read_stands_above_all_and_nothing_is_said_of_it() -> None:
         assert "stands out" not in text
     filtered = make_list(riskiest=CoveredList((), unread), matching=0, filters="author:ada")
     assert "No pull request" not in read_post(render_risk_list(filtered))
+
+
+def test_more_than_three_are_a_table_of_which_a_message_has_one() -> None:
+    entries_above = tuple(risky(number, f"Answer {number} is wrong") for number in range(1, 6))
+    below = tuple(risky(number) for number in range(6, 10))
+    risk_list = make_list(riskiest=CoveredList(entries_above), below=below, top=9, ranked=9)
+    post = render_risk_list(risk_list)
+    (table,) = [block for block in post.blocks if block["type"] == "data_table"]
+    assert table["caption"] == "Riskiest"
+    assert len(table["rows"]) == 6
+    shown = format_message(post)
+    for each in (*entries_above, *below):
+        assert f"#{each.number}" in shown
+        assert f"Change number {each.number}" in shown
+    assert "Answer 3 is wrong" in shown
+    assert "adds 400 lines of product code" in shown
+    assert_taken(post, collect_addresses(risk_list))
+    few = render_risk_list(make_list(riskiest=CoveredList(entries_above[:3])))
+    assert not has_table(few.blocks)

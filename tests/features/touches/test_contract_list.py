@@ -10,7 +10,7 @@ from bot.features.touches.contracts import ContractList
 from bot.features.touches.lines import list_contract_rows
 from bot.features.touches.view import render_contract_file, render_contract_list
 from bot.platform.slack import terminal
-from bot.platform.slack.blocks import Post
+from bot.platform.slack.blocks import Post, has_table
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.coverage import CoveredList, UnreadFile
 from impact.source.models import DiffSide
@@ -166,3 +166,31 @@ def test_a_variable_is_told_without_the_constant_that_holds_it() -> None:
 def test_a_logger_of_a_module_is_no_contract(name: str, before: str, count: int) -> None:
     constant = replace(FIELD, subject=ContractClass.CONSTANT, name=name, before=before)
     assert len(list_contract_rows([MergeContract(7, PULL.commit, NOON, "Change", (constant,))])) == count
+
+
+def test_more_than_three_changes_are_a_table_with_all_that_lines_have() -> None:
+    few = [replace(CHANGE, name=f"engine.part{number}.run", line=number + 1) for number in range(3)]
+    assert not has_table(render_changes(*few).blocks)
+    moved = replace(CHANGE, kind=ChangeKind.MOVED, new_name="engine.new.run")
+    post = render_changes(*few, moved)
+    (table,) = [block for block in post.blocks if block["type"] == "data_table"]
+    assert table["caption"] == "4 contract changes: function 4"
+    assert [cell["text"] for cell in table["rows"][0]] == [
+        "Name",
+        "Kind",
+        "What happened",
+        "Before and after",
+        "Merge",
+        "Line",
+    ]
+    lines = read(post)
+    assert "  • part0.run · function · other signature · def run() → def run(x) · #7 · core.py:1" in lines
+    assert "core.run · function · moved · new.run · #7 · core.py:3" in lines
+    file = render_contract_file(list_changes(*few, moved))
+    assert file is None
+
+
+@pytest.mark.parametrize("odd", ["a|b", "<!here>*x*", "x" * 10_000, "\u202ertl", "`"])
+def test_hostile_names_stay_text_in_a_table(odd: str) -> None:
+    changes = [replace(CHANGE, name=f"up.{odd}{number}", before=odd, line=number + 1) for number in range(9)]
+    assert has_table(render_changes(*changes).blocks)

@@ -76,3 +76,14 @@ def test_the_score_counts_by_level() -> None:
     assert "breaks us: 5 warnings (2 ours to do, 1 done, 1 not us, 1 open); 3 of 4 were right" in text
     assert "touches: none shown" in text
     assert "No warning was shown for this profile yet." in read(render_touch_score("ascend", ()))
+
+
+def test_hits_without_buttons_are_a_table_with_what_was_said() -> None:
+    post = render_hits(*(make_hit(number) for number in range(20, 5, -1)))
+    (table,) = [block for block in post.blocks if block["type"] == "data_table"]
+    assert len(table["rows"]) == 1 + 15 - MAX_ROWS
+    text = read(post)
+    assert "  • #7 · breaks us · plugin/worker.py:7 breaks:" in text
+    assert text.count("#7 ") == 1
+    assert "Hint: call engine.walk. · ours to do, done" in text
+    assert "What became of them" not in text

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from localslack.rules.messages import check_message
 
-from bot.features.touches.upgrade_view import render_upgrade_post
+from bot.features.touches.upgrade_view import render_upgrade, render_upgrade_post
 from bot.platform.slack.blocks import MAX_BLOCKS, MAX_CHARACTERS, count_characters
 from impact.contract.models import ChangeKind
 from impact.coverage import CoveredList
@@ -56,3 +56,17 @@ def test_a_name_of_which_nothing_is_visible_has_words_in_its_place() -> None:
     post = render_upgrade_post(replace(upgrade_plan, files=CoveredList((FileWork("\u2060", (unseen,)),))), URL)
     assert check_message(post.build_payload()) is None
     assert as_read(post.build_payload()).count("(no name)") == 2
+
+
+def test_more_than_three_places_are_a_table_which_the_checklist_has_too() -> None:
+    way = plan(9)
+    post = render_upgrade_post(way, URL)
+    (table,) = [block for block in post.blocks if block["type"] == "data_table"]
+    assert table["caption"] == "9 places in 9 files of your code"
+    text, checklist = as_read(post.build_payload()), render_upgrade(way, URL)
+    for number in range(9):
+        assert f"ours/{number}.py:7 · breaks: a.run{number} is gone · #7" in text
+        assert f"ours/{number}.py" in checklist
+        assert f"run{number}" in checklist
+    few = as_read(render_upgrade_post(plan(60), URL).build_payload())
+    assert "more places, in the file" in few

@@ -92,3 +92,17 @@ def test_a_forged_click_is_refused(bot: Bot, action: str, value: str) -> None:
     ada, channel = bot.person(), bot.channel()
     ada.press(old_button(action, value), action, channel=channel)
     assert "That button no longer works" in as_read(last(bot, ada))
+
+
+@both_transports
+def test_many_risks_are_a_table_for_everybody_and_for_who_asks_alone(bot: Bot) -> None:
+    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
+    numbers = [bot.pull(repository, merged_at=bot.noon(1), **RISKY) for _ in range(5)]
+    ada.send_command("/prrisks", f"repo:{repository} top:5", channel)
+    (posted,) = bot.list_posts(channel)
+    ada.send_command("/prrisks", f"repo:{repository} top:5 private", channel)
+    for message in (posted, last(bot, ada)):
+        (table,) = [block for block in message["blocks"] if block["type"] == "data_table"]
+        assert len(table["rows"]) == 6
+        assert all(f"/pull/{number}" in str(table) for number in numbers)
+        assert "Details of …" in labels(message)
