@@ -23,10 +23,10 @@ from slack_sdk import WebClient
 from bot.connections.sources import (
     LiveSources,
     Sources,
-    build_allowed_repositories,
     build_package_index,
     connect_store,
     get_display_name,
+    list_repositories,
     load_path_settings,
 )
 from bot.dates import LocalDay, get_today
@@ -68,7 +68,7 @@ from bot.platform.store.records import RecordStore
 from bot.platform.store.server import claim_store, require_schema
 from bot.platform.store.spending import SpendingStore
 from bot.platform.store.tables import Store
-from bot.settings import Settings, require_secret
+from bot.settings import CHOOSE_REPOSITORY, Settings, require_secret
 from bot.usage import NO_PRICES, PriceList
 from impact.repository import Repository
 
@@ -244,7 +244,16 @@ class App:
 
     @cached_property
     def repositories(self) -> AllowedRepositories:
-        return replace(build_allowed_repositories(self.settings), present_names=self.present_names)
+        """Those of the settings; without any, those of subscriptions. Raises UsageError if there are none yet."""
+        repositories = list_repositories(self.settings)
+        if not repositories:
+            from bot.features.subscriptions.tables import list_subscriptions  # noqa: PLC0415
+
+            repositories = tuple(dict.fromkeys(each.repository for each in list_subscriptions(self)))
+        if not repositories:
+            raise UsageError(CHOOSE_REPOSITORY)
+        web = self.settings.github_web_url
+        return AllowedRepositories(repositories[0], repositories[1:], web, self.present_names)
 
     def find_first_name(self, repository: Repository) -> Repository:
         """Return the name by which everything is kept of a repository."""
@@ -500,12 +509,12 @@ def open_app(
 # what jobs use; the rest is built on these
 _OF_WORKERS = (
     "access_control", "background", "budget", "cached", "chat", "code", "day_lists", "day_timeline",
-    "digest_records", "directory", "due_queue", "model", "profiles", "pulls", "replies", "repositories",
+    "digest_records", "directory", "due_queue", "model", "profiles", "pulls", "replies",
     "source_files", "tables", "timeline", "views",
 )  # fmt: skip
-_OF_CLOCK = ("cache", "digest_records", "due_queue", "messenger", "repositories", "tables")
+_OF_CLOCK = ("cache", "digest_records", "due_queue", "messenger", "tables")
 _OF_LISTENERS = (
-    "access_control", "cache", "repositories", "tables",
+    "access_control", "cache", "tables",
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from bot.features.subscriptions.rules import (
     SubscriptionSelector,
     SubscriptionVerb,
 )
-from bot.features.subscriptions.service import change_subscription, open_form, show_preview
+from bot.features.subscriptions.service import change_subscription, open_form, parse_wish, show_preview
 from bot.features.subscriptions.view import (
     FILTER,
     FORM,
@@ -85,7 +85,7 @@ def _enqueue_command(app: App, asker: SlackRequest, command: SubscriptionCommand
 
 
 def _enqueue_subscription(app: App, asker: SlackRequest, text: str) -> None:
-    wish = SubscriptionRequest.parse(text, app.repositories)
+    wish = parse_wish(app, text)
     _enqueue_command(app, asker, SubscriptionCommand(SubscriptionVerb.SUBSCRIBE, wish=wish))
 
 

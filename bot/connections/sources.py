@@ -16,7 +16,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from redis import Redis
 
 from bot.errors import ConfigurationError, SourceUnavailable, UsageError
-from bot.platform.commands import AllowedRepositories
 from bot.platform.git.mirror import GitMirror, MirrorLimits, is_own_address
 from bot.platform.git.reading import MirrorReader
 from bot.platform.git.tag_history import GitTagHistory, TagHistory
@@ -41,7 +40,7 @@ from bot.platform.pulls.paths import (
 from bot.platform.pulls.sources import PullRequestBackground, PullRequests, RateAllowance, Releases
 from bot.platform.source.models import SourceFiles, SourceVersionReader
 from bot.platform.store.connection import RedisTimeouts, connect_embedded, connect_server
-from bot.settings import SET_REPOSITORY, Settings
+from bot.settings import Settings
 from impact.repository import Repository
 from impact.source.models import DiffSide, SourceFile, SourceVersions
 from impact.text.strings import collapse_lines, quote_input, truncate_text
@@ -171,14 +170,6 @@ NO_NAMES: Mapping[Repository, Repository] = MappingProxyType({})
 def list_repositories(settings: Settings) -> tuple[Repository, ...]:
     """List the repositories that the bot may speak of, each once, the default one first."""
     return tuple(dict.fromkeys(each for each in (settings.prdigest_repo, *settings.prdigest_repos) if each))
-
-
-def build_allowed_repositories(settings: Settings) -> AllowedRepositories:
-    """Return the repositories that the bot may speak of. Raises ConfigurationError if there is none."""
-    repositories = list_repositories(settings)
-    if not repositories:
-        raise ConfigurationError(SET_REPOSITORY)
-    return AllowedRepositories(repositories[0], repositories[1:], settings.github_web_url)
 
 
 def load_path_settings(settings: Settings) -> PathSettings:

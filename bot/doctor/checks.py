@@ -42,7 +42,7 @@ from bot.platform.store.server import (
     write_sample,
 )
 from bot.platform.tracing import EXTRA_HINT as TRACING_HINT
-from bot.settings import DOTENV, SET_REPOSITORY, Settings, UsableSettings, list_tokens
+from bot.settings import DOTENV, Settings, UsableSettings, list_tokens
 from bot.text import format_count, format_duration
 from impact.repository import Repository
 from impact.text.strings import quote_input
@@ -111,6 +111,9 @@ def check_settings(snapshot: SettingsSnapshot) -> Iterator[Finding]:
         count = format_count(len(snapshot.setting_names & snapshot.variables.keys()), "value")
         yield Finding.build_success(SETTINGS, f"{count} {snapshot.source}")
     yield from faults.values()
+    if not (faults or {"PRDIGEST_REPO", "PRDIGEST_REPOS"} & snapshot.variables.keys()):
+        chosen = "chosen in Slack, by the first `/prdigest subscribe owner/name` for a public one"
+        yield Finding.build_note("Repository", chosen, "Set PRDIGEST_REPO for a private one.")
     if snapshot.is_exposed:
         problem = f"{DOTENV} holds tokens, and every user of this machine may read it"
         yield Finding.build_note(SETTINGS, problem, f"Run `chmod 600 {DOTENV}` as its owner.")
@@ -156,8 +159,8 @@ def _list_missing_settings(snapshot: SettingsSnapshot) -> Iterator[_Fault]:
     if not snapshot.problems.keys() <= snapshot.setting_names:
         # a file can't be read, so what it sets is unknown
         return
-    if "PRDIGEST_REPO" not in snapshot.variables:
-        yield "PRDIGEST_REPO", "is not set", SET_REPOSITORY
+    if "PRDIGEST_CHANNEL" in snapshot.variables and "PRDIGEST_REPO" not in snapshot.variables:
+        yield "PRDIGEST_REPO", "is not set, but PRDIGEST_CHANNEL is", "Set it to your repository, as owner/name."
     if snapshot.variables.keys().isdisjoint({"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"}):
         advice = "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
         yield "SLACK_APP_TOKEN", "is not set, nor is SLACK_SIGNING_SECRET", advice

@@ -93,6 +93,10 @@ def show_home(app: App, user: str, note: str = "") -> None:
 
     An app whose Home is switched off shows none. Raises SlackUnavailable, StoreUnavailable: it stays as it was.
     """
+    try:
+        _ = app.repositories
+    except UsageError as error:
+        note = note or str(error)
     # the user's own first: the last ones are left out if there are very many
     visible = sorted(filter_visible(app, user, list_subscriptions(app)), key=lambda each: each.by != user)
     # each text once: many channels may get the same

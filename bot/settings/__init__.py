@@ -10,7 +10,7 @@ from bot.settings.description import (
     is_secret,
     list_tokens,
 )
-from bot.settings.groups import GROUPS, SET_REPOSITORY, LogFormat, Settings
+from bot.settings.groups import CHOOSE_REPOSITORY, GROUPS, LogFormat, Settings
 from bot.settings.loading import (
     UsableSettings,
     list_secret_values,
@@ -21,9 +21,9 @@ from bot.settings.loading import (
 from bot.settings.values import ListenAddress, check_channel_id
 
 __all__ = [
+    "CHOOSE_REPOSITORY",
     "DOTENV",
     "GROUPS",
-    "SET_REPOSITORY",
     "ListenAddress",
     "LogFormat",
     "Process",

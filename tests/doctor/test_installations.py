@@ -222,7 +222,6 @@ def test_a_file_that_can_not_be_read_is_the_one_failure(there: World, monkeypatc
 def test_without_any_setting_it_says_what_to_set(monkeypatch: Env, tmp_path: Path) -> None:
     lines = list_findings(monkeypatch, {"PRDIGEST_STATE_DIR": str(tmp_path / "state")})
     assert [line.partition(" -> ")[2] for line in select_failures(lines)] == [
-        "Set PRDIGEST_REPO to your repository, as owner/name.",
         "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP.",
         "Set GITHUB_TOKEN to a token that may read pull requests, or set up a GitHub App (GITHUB_APP_…).",
         "Set SLACK_BOT_TOKEN to the bot's token (xoxb-…).",

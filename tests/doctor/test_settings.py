@@ -114,12 +114,18 @@ def test_variables_of_other_tools_are_left_alone() -> None:
 
 
 MISSING = {
-    "PRDIGEST_REPO": ("PRDIGEST_REPO is not set -> Set PRDIGEST_REPO to your repository, as owner/name."),
     "SLACK_APP_TOKEN": (
         "SLACK_APP_TOKEN is not set, nor is SLACK_SIGNING_SECRET -> "
         "Set SLACK_APP_TOKEN for Socket Mode, or SLACK_SIGNING_SECRET for requests over HTTP."
     ),
 }
+
+
+def test_a_repository_is_missing_only_where_the_settings_have_a_channel_for_it() -> None:
+    missing = "PRDIGEST_REPO is not set, but PRDIGEST_CHANNEL is -> Set it to your repository, as owner/name."
+    assert lines({"PRDIGEST_REPO": "", "PRDIGEST_CHANNEL": "C0DIGEST"}) == [f"! Settings: {missing}"]
+    chosen = "chosen in Slack, by the first `/prdigest subscribe owner/name` for a public one"
+    assert lines({"PRDIGEST_REPO": ""})[1] == f"- Repository: {chosen} -> Set PRDIGEST_REPO for a private one."
 
 
 @pytest.mark.parametrize(("name", "complaint"), MISSING.items())

@@ -112,7 +112,6 @@ def test_what_is_taken_while_no_worker_runs_is_answered_by_the_next_one(there: W
     [
         ("web", "SLACK_SIGNING_SECRET", "Set SLACK_SIGNING_SECRET"),
         ("web", "SLACK_BOT_TOKEN", "Set SLACK_BOT_TOKEN"),
-        ("clock", "PRDIGEST_REPO", "Set PRDIGEST_REPO"),
     ],
 )
 def test_a_process_without_a_setting_ends_with_a_sentence(

@@ -159,6 +159,80 @@ def test_a_python_that_did_not_run_is_no_success(tmp_path: Path, pythons: str, c
     assert run_matrix(tmp_path, pythons)[:2] == (code, told)
 
 
+# an uv that builds what is to be built, and an environment whose commands show what they are asked for
+RELEASE_UV = """#!/bin/sh
+shift 2
+echo "uv $1" >> "$LOG"
+case "$1 $2" in
+    "version --short") echo 0.1.0 ;;
+    "build --quiet") mkdir dist && touch dist/prdigest-0.1.0.whl dist/prdigest-0.1.0.tar.gz ;;
+    "venv --quiet")
+        mkdir -p "$3/bin"
+        for name in prdigest impact localslack; do
+            printf '#!/bin/sh\necho "%s"\n' "$SHOWN" > "$3/bin/$name" && chmod +x "$3/bin/$name"
+        done ;;
+esac
+"""
+SHOWN = 'prdigest, version 0.1.0 \\"slash_commands\\" --channel #35617 upgrade --bot-url'
+
+
+def run_release(
+    folder: Path, *arguments: str, tag: str = "v0.1.0", shown: str = SHOWN
+) -> tuple[int, str, list[str]]:
+    """Run the release of a commit with a tag; return its code, what it says, and what it calls."""
+    tools, checkout, log = folder / "tools", folder / "checkout", folder / "log"
+    tools.mkdir()
+    (tools / "python3").write_text(RELEASE_UV)
+    (tools / "python3").chmod(0o755)
+    shutil.copytree(ROOT / ".ci", checkout / ".ci")
+    (checkout / ".gitignore").write_text("dist/\n")
+    git = [
+        "git",
+        "-C",
+        str(checkout),
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b.example",
+        "-c",
+        "commit.gpgsign=false",
+    ]
+    for step in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"], ["tag", tag]):
+        subprocess.run([*git, *step], check=True, capture_output=True)
+    log.touch()
+    env = {"PATH": f"{tools}:/usr/bin:/bin", "LOG": str(log), "SHOWN": shown, "HOME": str(folder)}
+    bash = shutil.which("bash")
+    assert bash
+    script = [bash, ".ci/release", *arguments]
+    done = subprocess.run(script, cwd=checkout, env=env, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr, log.read_text().splitlines()
+
+
+def test_a_release_publishes_what_was_built_and_started(tmp_path: Path) -> None:
+    code, shown, called = run_release(tmp_path, "--publish")
+    assert (code, "0.1.0 is built and starts: prdigest-0.1.0.whl prdigest-0.1.0.tar.gz" in shown) == (0, True), (
+        shown
+    )
+    assert called == ["uv --version", "uv version", "uv build", "uv venv", "uv pip", "uv publish"]
+
+
+def test_a_release_publishes_nothing_unless_it_is_told_to(tmp_path: Path) -> None:
+    code, shown, called = run_release(tmp_path)
+    assert (code, called[-1]) == (0, "uv pip"), shown
+    assert "Nothing was published: add --publish." in shown
+
+
+def test_a_release_of_another_tag_is_refused_before_anything_is_built(tmp_path: Path) -> None:
+    code, shown, called = run_release(tmp_path, "--publish", tag="v0.0.9")
+    assert (code, shown, called[-1]) == (1, "NOT RELEASED: this is not the tag v0.1.0.\n", "uv version")
+
+
+def test_a_release_whose_command_shows_something_else_is_refused(tmp_path: Path) -> None:
+    code, shown, called = run_release(tmp_path, "--publish", shown=SHOWN.replace("#35617", ""))
+    assert (code, shown) == (1, "NOT RELEASED: prdigest demo --text does not show #35617.\n")
+    assert "uv publish" not in called
+
+
 @pytest.mark.parametrize(("argument", "code"), [("tests/texts", 0), ("--fail", 1)])
 def test_coverage_is_shown_also_of_tests_that_fail(tmp_path: Path, argument: str, code: int) -> None:
     done, called = run_script(tmp_path, "coverage", argument, managed=False, has_uv=True)

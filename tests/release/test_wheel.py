@@ -145,6 +145,7 @@ def test_what_setting_up_needs_is_printed_as_it_is(installed_wheel: Installed, t
 # all but the command itself, in one interpreter: most of the time of each is that it imports
 LOOK = """
 import json
+from importlib.metadata import distribution
 import bot, handlers, impact, localslack
 from bot.cli import run_cli
 from bot.features.glossary import explain_term
@@ -156,7 +157,13 @@ def say(*line):
     with redirect_stdout(TextIOWrapper(BytesIO(), "utf-8", write_through=True)) as said:
         run_cli([*line])
         return said.buffer.getvalue().decode()
+def describe(name):
+    package = distribution(name)
+    texts = [each.read_text().split(maxsplit=2)[:2] for each in package.files if each.match("licenses/LICENSE")]
+    fields = [package.metadata[each] for each in ("License-Expression", "Requires-Python")]
+    return [*fields, texts, package.metadata["Summary"], len(package.metadata.get_payload()), package.requires]
 print(json.dumps({
+    "metadata": {name: describe(name) for name in ("prdigest", "prdigest-impact", "localslack")},
     "files": [bot.__file__, handlers.__file__, impact.__file__, localslack.__file__],
     "prompt": read_instructions(ANSWER_VERSION),
     "term": explain_term("hit"),
@@ -176,6 +183,20 @@ def wheel_facts(installed_wheel: Installed, tmp_path_factory: pytest.TempPathFac
 
 def test_the_example_of_settings_is_printed_as_it_is(wheel_facts: dict[str, Any]) -> None:
     assert wheel_facts["env"] == (ROOT / ".env.example").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["prdigest", "prdigest-impact", "localslack"])
+def test_an_index_shows_the_license_and_the_page_of_each(wheel_facts: dict[str, Any], name: str) -> None:
+    expression, python, texts, summary, length, _ = wheel_facts["metadata"][name]
+    assert (expression, python, texts) == ("Apache-2.0", ">=3.11", [["Apache", "License"]])
+    assert 20 < len(summary) < 200
+    assert length > 1_000
+
+
+def test_the_bot_needs_the_two_others_and_no_path_of_the_checkout(wheel_facts: dict[str, Any]) -> None:
+    needed = wheel_facts["metadata"]["prdigest"][-1]
+    assert {"localslack>=0.1.0", "prdigest-impact[checker]>=0.1.0"} <= set(needed)
+    assert [each for each in needed if "@" in each] == []
 
 
 def test_its_code_is_its_own(wheel_facts: dict[str, Any]) -> None:

@@ -108,12 +108,15 @@ def start_clock(base: App) -> AbstractContextManager[object]:
 
 def use_web(base: App) -> None:
     base.get_today()
-    prepare_listeners(base.hurry()).get_channel_zone("C0DIGEST")
+    listening = prepare_listeners(base.hurry())
+    listening.get_channel_zone("C0DIGEST")
+    assert listening.repositories.default
 
 
 def report_late(base: App) -> None:
     """What clocks and workers do with a digest of any subscription, that of the settings among them."""
     first = list_subscriptions(base)[0]
+    assert base.repositories.default == first.repository
     kind, at = IncidentKind.MISSING, base.now()
     report_incident(base, Incident("digest", kind, "octo/engine", "away", at, None, first.channel))
 

@@ -13,7 +13,7 @@ from datetime import datetime
 
 from bot.app import App
 from bot.dates import Span, get_yesterday
-from bot.errors import SlackCallRefused, SlackUnavailable, UsageError
+from bot.errors import RepositoryNotFound, SlackCallRefused, SlackUnavailable, UsageError
 from bot.features.digest.rules import DigestSpec
 from bot.features.noise.service import list_mutes
 from bot.features.subscriptions import view
@@ -42,6 +42,7 @@ from bot.features.subscriptions.tables import (
     set_previews,
 )
 from bot.features.subscriptions.view import render_form
+from bot.platform.commands import AllowedRepositories
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.blocks import Post
@@ -50,6 +51,7 @@ from bot.platform.slack.replies import ModalPresenter
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import NextDigest, OutcomeCheck
 from bot.platform.store.tables import Table
+from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +97,8 @@ def answer_command(app: App, asker: SlackRequest, command: SubscriptionCommand) 
 
     def run_command() -> CommandResult:
         if command.wish:
-            return _run_subscribe(app, asker, command, command.wish.require_known(app.repositories))
+            admitted = _admit_repository(app, command.wish.repository)
+            return _run_subscribe(app, asker, command, command.wish.require_known(admitted))
         if command.verb is SubscriptionVerb.LIST:
             listed = filter_visible(app, asker.user, list_subscriptions(app, asker.channel))
             listing, mutes = view.render_listing(_add_due_times(app, listed)), list_mutes(app, asker.user)
@@ -108,6 +111,35 @@ def answer_command(app: App, asker: SlackRequest, command: SubscriptionCommand) 
     for notice in result.news:
         app.replies.announce_change(asker, notice.channel, notice.id, notice.post)
     return result.answer
+
+
+def parse_wish(app: App, text: str) -> SubscriptionRequest:
+    """Parse what somebody wants to subscribe to; before any repository was chosen, the first word is one."""
+    try:
+        repositories = app.repositories
+    except UsageError as none_chosen:
+        web = app.settings.github_web_url
+        try:
+            repositories = AllowedRepositories(Repository.parse("".join(text.split()[:1]), web), web=web)
+        except UsageError:
+            raise none_chosen from None
+    return SubscriptionRequest.parse(text, repositories)
+
+
+def _admit_repository(app: App, repository: Repository) -> AllowedRepositories:
+    """Return the repositories that may be spoken of; before any was chosen, this one, if everybody may read it."""
+    try:
+        return app.repositories
+    except UsageError:
+        trees = app.sources.source_trees
+        if trees is None:
+            raise
+        try:
+            present = trees.find_present_name(repository, is_public=True)
+        except RepositoryNotFound as error:
+            advice = "check its name, or have PRDIGEST_REPO set where the bot runs"
+            raise UsageError(f"GitHub has no public repository {repository}: {advice}.") from error
+        return AllowedRepositories(present, web=app.settings.github_web_url)
 
 
 def _build_result(

@@ -137,7 +137,8 @@ query Head($owner: String!, $name: String!, $until: GitTimestamp) {
 """
 
 NAME_QUERY = (
-    "query Name($owner: String!, $name: String!) { repository(owner: $owner, name: $name) { nameWithOwner } }"
+    "query Name($owner: String!, $name: String!) "
+    "{ repository(owner: $owner, name: $name) { nameWithOwner isPrivate } }"
 )
 
 # vLLM had some 100 releases in its first three years

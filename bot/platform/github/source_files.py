@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from bot.errors import GitHubAccessDenied, SourceUnavailable
+from bot.errors import GitHubAccessDenied, RepositoryNotFound, SourceUnavailable
 from bot.platform.cleaning import (
     clean_code,
     clean_hash,
@@ -279,10 +279,15 @@ class GitHubTrees:
 
     client: GitHubClient
 
-    def find_present_name(self, repository: Repository) -> Repository:
-        """Return the name that a repository has now. Raises RepositoryNotFound, and what other calls raise."""
+    def find_present_name(self, repository: Repository, *, is_public: bool = False) -> Repository:
+        """Return the name that a repository has now. Raises RepositoryNotFound, and what other calls raise.
+
+        With ``is_public``, one that not everybody may read is not found.
+        """
         with translate_github_errors(repository):
             place = parse_node(self.client.run_query(NAME_QUERY, repository, {})["repository"])
+        if is_public and place.get("isPrivate") is not False:
+            raise RepositoryNotFound(f"There is no public repository {repository}.")
         return Repository.parse(clean_line(place.get("nameWithOwner")))
 
     def list_tree(self, repository: Repository, until: datetime | None = None) -> RepositoryTree:

@@ -49,7 +49,7 @@ def repository_node(place: Repository) -> Node:
         "owner": actor(owner, is_bot=False),
         "nameWithOwner": place.name,
         "url": place.url,
-        "isPrivate": False,
+        "isPrivate": place.is_private,
         "isArchived": place.is_archived,
         "defaultBranchRef": lambda _info: {
             "id": f"REF_{sha(place.name)[:12]}",

@@ -170,6 +170,7 @@ class Repository:
     tags: tuple[TagRecord, ...] = ()
     id: str = ""
     is_archived: bool = False
+    is_private: bool = False
 
     @property
     def url(self) -> str:
