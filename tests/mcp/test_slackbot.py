@@ -2,11 +2,14 @@
 
 import http.client
 import json
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +21,9 @@ from bot.mcp.server import build_server
 from bot.mcp.slackbot import SlackbotDoor
 from bot.settings import ListenAddress
 from tests.emulators.slack.client import TOKEN as SLACK_TOKEN
-from tests.helpers.agents import TOKEN, AgentWorld, add_profile, is_alive, make_tools, open_base
+from tests.helpers.agents import TOKEN, AgentWorld, add_profile, is_alive, make_tools, open_base, serve_http
 from tests.helpers.checks import eventually
+from tests.helpers.processes.command import environment
 
 pytestmark = pytest.mark.slow
 
@@ -219,3 +223,25 @@ def test_without_a_door_a_signature_opens_nothing(there: AgentWorld) -> None:
         server.stop()
         thread.join(20)
     assert status == 401
+
+
+def test_the_command_opens_the_door_where_the_settings_say_so(there: AgentWorld, tmp_path: Path) -> None:
+    there.world.slack.set_person(ADA)
+    settings = {"PRDIGEST_MCP_SLACKBOT": "true", "SLACK_SIGNING_SECRET": SECRET, "SLACK_BOT_TOKEN": SLACK_TOKEN}
+    with serve_http(there, tmp_path / "log", **settings) as address:
+        is_error, text = ask(int(address.rpartition(":")[2]), make_call(identity=who()))
+    assert (is_error, "Ask for a device" in text) == (False, True)
+
+
+def test_without_the_secret_the_command_says_what_to_set(there: AgentWorld, tmp_path: Path) -> None:
+    settings = {**there.settings, "PRDIGEST_MCP_SLACKBOT": "true", "SLACK_BOT_TOKEN": SLACK_TOKEN}
+    done = subprocess.run(
+        [sys.executable, "-m", "bot", "mcp", "--http"],
+        cwd=tmp_path,
+        env=environment(**settings),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, "SLACK_SIGNING_SECRET" in done.stderr) == (2, True), done.stderr

@@ -221,3 +221,23 @@ def test_a_stream_is_stopped(stage: Stage) -> None:
     stage.do("stop", place=HOME, ts=begun)
     assert "data-stop" not in stage.screen.render_place(HOME, root)["thread"][-1]["html"]
     assert "not streaming any more" in stage.do("stop", place=HOME, ts=begun)["notice"]
+
+
+def test_an_agents_prompts_and_its_button_to_stop_are_on_the_page(stage: Stage) -> None:
+    direct, app = f"D{YOU[1:]}", client_of(stage.slack)
+    assert stage.screen.render_place(direct)["prompts"] == {"title": "", "prompts": []}
+    stage.slack.declare_agent()
+    prompts = [{"title": "<b>Why?</b>", "message": "Why is it risky?"}]
+    app.assistant_threads_setSuggestedPrompts(channel_id=direct, title="Ask", prompts=prompts)
+    assert stage.screen.render_place(direct)["prompts"] == {"title": "Ask", "prompts": prompts}
+    stage.do("say", place=direct, text="Why is it risky?")
+    thread = stage.bot.sent[-1]["event"]["ts"]
+    assert stage.screen.render_place(direct, thread)["stops"] == ""
+    app.agents_sessions_setStatus(channel_id=direct, thread_ts=thread, status="processing")
+    screen = stage.screen.render_place(direct, thread)
+    assert (screen["stops"], "is working…" in screen["status"]) == (thread, True)
+    assert stage.do("stop", place=direct, ts=thread)["notice"] == ""
+    event = stage.bot.sent[-1]["event"]
+    assert (event["type"], event["thread_ts"], event["user"]) == ("agent_session_stopped", thread, YOU)
+    app.agents_sessions_setStatus(channel_id=direct, thread_ts=thread, status="active")
+    assert stage.screen.render_place(direct, thread)["stops"] == ""
