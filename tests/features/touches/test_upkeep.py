@@ -406,4 +406,4 @@ def test_a_week_says_what_is_new_of_what_waits_and_lists_what_may_go() -> None:
     assert show(7).startswith("2 pending since your pin (v1.2.0, 30 days), the oldest #4, 1 of them new.")
     assert "May go\n  • a.py:3 replaces engine.core.stop: upstream does the same" in show(7)
     assert ", none of them new." in show(1)
-    assert show(None).endswith("the oldest #4. 1 function of yours may go: /prdigest pending says why.")
+    assert show(None).endswith("the oldest #4. May go: a.py:3; /prdigest pending says why.")
