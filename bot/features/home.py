@@ -12,7 +12,8 @@ from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable, UsageError
 from bot.features.digest.posts import TrackedDigest
 from bot.features.merges.view import LeadRule
-from bot.features.noise.service import list_mutes
+from bot.features.noise.rules import Mute
+from bot.features.noise.service import list_mutes, load_mutes, select_muted
 from bot.features.risks.ratings import RatedPullRequest
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription, SubscriptionCommand
 from bot.features.subscriptions.service import answer_command, get_next_due
@@ -175,15 +176,18 @@ def suggest_prompts(app: App, asker: SlackRequest) -> None:
     visible = filter_visible(app, asker.user, list_subscriptions(app))
     posted = [each for subscription in visible for each in _iterate_posted(app, subscription)]
     last = max(posted, key=lambda each: each[0], default=None)
-    prompts = _list_prompts(app, last[1]) if last else _USUAL_PROMPTS
+    prompts = _list_prompts(app, last[1], load_mutes(app, asker.user)) if last else _USUAL_PROMPTS
     try:
         app.messenger.suggest_prompts(asker.channel, "Ask about what was merged", prompts[:_MAX_PROMPTS])
     except SlackCallRefused as error:
         log.warning("no prompts are shown [%s]: %s", asker.reference, error)
 
 
-def _list_prompts(app: App, digest: TrackedDigest) -> Sequence[Prompt]:
-    """Return prompts about a digest. A title is on its button alone: what people send are nobody else's words."""
+def _list_prompts(app: App, digest: TrackedDigest, mutes: Sequence[Mute]) -> Sequence[Prompt]:
+    """Return prompts about a digest. A title is on its button alone: what people send are nobody else's words.
+
+    What a person mutes is not the riskiest for them.
+    """
     spec, record = digest.spec, digest.record
     days = f"{spec.repository} on {spec.span.title}"
     rated = sorted(record.ratings.rated, key=lambda each: -each.points) if record.ratings else []
@@ -193,6 +197,7 @@ def _list_prompts(app: App, digest: TrackedDigest) -> Sequence[Prompt]:
     span = spec.span.days
     merges = app.timeline.read_merges_or_none(spec.repository, span[0].start, span[-1].end)
     titles = {pull.number: pull.title for pull in merges}
+    past = settled | {pull.number for pull in select_muted(app, mutes, merges)}
 
     def ask(words: str, question: str, fits: Callable[[RatedPullRequest], bool]) -> Iterator[Prompt]:
         for number in [each.number for each in rated if fits(each)][:1]:
@@ -203,7 +208,7 @@ def _list_prompts(app: App, digest: TrackedDigest) -> Sequence[Prompt]:
     us, gone = LeadRule.TOUCHES_US, LeadRule.GONE_FOR_CALLERS
     return [
         *ask("Our code", "What do we have to do about {}?", lambda each: us in each.lead),
-        *ask("Riskiest", "How risky is {}, and why?", lambda each: each.is_listed and each.number not in settled),
+        *ask("Riskiest", "How risky is {}, and why?", lambda each: each.is_listed and each.number not in past),
         *ask("Breaks callers", "Whom does {} break?", lambda each: gone in each.lead),
         *ask("Taken back", "What was wrong with {}?", lambda each: each.number in settled),
         Prompt("What matters most?", f"What matters most of what was merged into {days}?"),

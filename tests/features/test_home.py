@@ -11,6 +11,8 @@ from bot.errors import SlackUnavailable
 from bot.features.digest.posts import dump_ratings
 from bot.features.home import show_home, suggest_prompts
 from bot.features.merges.view import LeadRule
+from bot.features.noise.rules import Mute, MuteKind
+from bot.features.noise.service import MUTES, Mutes
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
 from bot.features.subscriptions.rules import Run, RunOutcome, Subscription
 from bot.platform.costs import Budget
@@ -297,6 +299,15 @@ def test_prompts_are_about_the_last_digest_that_a_person_may_see(agent: Team) ->
         ("Taken back: #4 Faster", f"What was wrong with #4, merged into {day}?"),
         ("What matters most?", f"What matters most of what was merged into {day}?"),
     ]
+
+
+def test_what_a_person_mutes_is_no_prompt_of_theirs(agent: Team) -> None:
+    record_rated(agent, FIXED, USUAL.find_last_before(agent.now), rate(2, 9.0, is_listed=True))
+    muted = Mute(MuteKind.AUTHOR, "ada-dev", agent.now.date() + 9 * DAY)
+    agent.open_app().tables.put(MUTES, Mutes("U0ADA", (muted,)), "U0ADA")
+    assert [label for label, _ in prompt(agent)] == ["What matters most?"]
+    assert prompt(agent, "U0BEN")[0][0] == "Riskiest: #2 Faster"
+    assert "Muted for you (/prdigest unmute ends it)\n  • author:ada-dev, until" in "\n".join(show(agent))
 
 
 def test_of_a_private_digest_only_its_readers_get_prompts(agent: Team) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,9 +29,12 @@ from bot.features.noise.rules import (
     Usefulness,
     UseKind,
     count_uses,
+    is_muted,
     select_less_wanted,
 )
 from bot.platform.jobs import job
+from bot.platform.pulls.models import PullRequest
+from bot.platform.pulls.paths import determine_area
 from bot.platform.slack.answers import Answer
 from bot.platform.slack.blocks import (
     Block,
@@ -79,6 +82,13 @@ def load_mutes(app: App, user: str) -> tuple[Mute, ...]:
     """Return what a person mutes today; nothing without a person. Raises StoreUnavailable."""
     stored, today = app.tables.get(MUTES, user) if user else None, app.get_today().date
     return tuple(each for each in stored.mutes if each.until > today) if stored else ()
+
+
+def select_muted(app: App, mutes: Collection[Mute], pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
+    def find_area(pull: PullRequest) -> str:
+        return determine_area(pull, app.paths.get_path_classes(pull.repository))
+
+    return tuple(pull for pull in pulls if mutes and is_muted(mutes, pull, find_area(pull)))
 
 
 @job("mute")

@@ -29,8 +29,8 @@ from bot.features.merges.review import BugReview, ReviewVerdict, rank_reviewed, 
 from bot.features.merges.risk import Risk
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, DayContext, combine_lists, list_days
 from bot.features.merges.view import Entry, close_findings
-from bot.features.noise.rules import Mute, is_muted, make_muted_button
-from bot.features.noise.service import load_mutes
+from bot.features.noise.rules import Mute, make_muted_button
+from bot.features.noise.service import load_mutes, select_muted
 from bot.features.reviews.service import get_review
 from bot.features.risks.ratings import RatedDigest
 from bot.features.risks.rules import TrackRecordScore, compute_score
@@ -41,7 +41,6 @@ from bot.features.touches.contracts import read_changes
 from bot.features.touches.lines import describe_elsewhere, select_breaking
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.pulls.models import PullRequest, Reference, remove_duplicates
-from bot.platform.pulls.paths import determine_area
 from bot.platform.slack.answers import Answer, Share, build_answer
 from bot.platform.slack.blocks import SHARE_RISKS, add_buttons, make_details_menu
 from bot.platform.slack.requests import Audience, SlackRequest
@@ -128,7 +127,7 @@ def build_list(app: App, request: RisksRequest, mutes: Collection[Mute] = ()) ->
     is_reduced = is_list_reduced(app, repository)
     breaking = select_breaking(contracts, (each.pull for each in matching), reverted)
     stays = {*reverted, *paired, *touched.numbers, *(merge.number for merge in breaking)}
-    muted = _select_muted(app, mutes, (each.pull for each in matching if each.pull.number not in stays))
+    muted = select_muted(app, mutes, (each.pull for each in matching if each.pull.number not in stays))
     ranked = _rank_standing((each for each in matching if each.pull not in muted), reverted)
     above = select_riskiest(ranked, request.top or DEFAULT_RISKS, is_reduced=is_reduced)
     # a request for a number of entries gets that many, because all of them are ranked
@@ -178,13 +177,6 @@ def _rank_standing(rated: Iterable[RatedPull], reverted: Collection[int]) -> tup
     # what a repair leaves open is listed, as in a digest
     standing = (each for each in rated if each.pull.number not in reverted or each.has_confirmed_bug)
     return rank_reviewed(each for each in standing if not each.pull.other_branch)
-
-
-def _select_muted(app: App, mutes: Collection[Mute], pulls: Iterable[PullRequest]) -> tuple[PullRequest, ...]:
-    def find_area(pull: PullRequest) -> str:
-        return determine_area(pull, app.paths.get_path_classes(pull.repository))
-
-    return tuple(pull for pull in pulls if mutes and is_muted(mutes, pull, find_area(pull)))
 
 
 def _read_entry(app: App, rated: RatedPull) -> Entry:
