@@ -146,16 +146,21 @@ class _CommitReader:
             came = [line for line in dict.fromkeys(new) if balance[line] < 0]
             has_changed = bool(new) and _remove_layout(old) != _remove_layout(new)
             telling = _list_words(gone) & self._by_name.keys() if has_changed else set[str]()
-            every, added = _list_words(old if telling else ()), _list_words(came)
+            every = _list_words(old if telling else ())
+            # what is no member of a class is imported from where it is
+            imported, imports = (_list_words(filter(self._names_upstream, each)) for each in (old, came))
             if not every.isdisjoint(self._upstreams):
                 yield from (
                     (merge, name, change)
                     for name in sorted(telling)
                     for merge in self._by_name[name]
-                    if merge.names[name].parent in every
+                    if merge.names[name].parent in (every if merge.names[name].parent[0].isupper() else imported)
                     and timedelta() <= commit.committed_at - merge.merged_at <= REACH
-                    and _follows(name, merge.names[name], gone, added)
+                    and _follows(name, merge.names[name], gone, came, imports)
                 )
+
+    def _names_upstream(self, line: str) -> bool:
+        return not self._upstreams.isdisjoint(_WORD.findall(line))
 
     def _read_lines(self, version: BlobVersion | None) -> list[str]:
         file = self._trees.read_file(version) if version else None
@@ -191,13 +196,14 @@ def _remove_layout(lines: Iterable[str]) -> str:
     return "".join(lines).translate(_LAYOUT)
 
 
-def _follows(name: str, changed: ChangedName, gone: Iterable[str], added: Set[str]) -> bool:
+def _follows(name: str, changed: ChangedName, gone: Sequence[str], came: Sequence[str], imports: Set[str]) -> bool:
     """Return whether lines that went and words that came look as where somebody follows a change of a name."""
     if changed.is_gone:
-        # what moved has the same name on another line
-        return not changed.new_name or changed.new_name in added
+        # what moved has the same name on another line, and is not imported from where it was
+        moved = not changed.new_name or changed.new_name in _list_words(came)
+        return moved and (changed.new_name != name or changed.parent not in imports)
     called = re.compile(rf"\b{re.escape(name)}\s?\(")
-    return name in added and any(map(called.search, gone))
+    return all(any(map(called.search, lines)) for lines in (gone, came))
 
 
 def list_pins(trees: CloneTrees, packages: Sequence[str], upstream: str) -> tuple[str, ...]:
