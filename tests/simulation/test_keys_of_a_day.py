@@ -59,6 +59,7 @@ from tests.helpers.apps import NO_NEARBY, make_app
 from tests.helpers.builders import REPOSITORY, pull
 from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
 from tests.helpers.doubles import FileTree
+from tests.scenarios import old_button
 
 pytestmark = pytest.mark.slow
 
@@ -144,6 +145,9 @@ def live_a_day(team: SampleTeam) -> None:
     for text in ("2026-02-28", "score"):
         team.do(you.send_command("/prrisks", text))
     team.do(you.send_command("/prdigest", "watch 35617"))
+    team.do(you.send_command("/prdigest", "mute area:LoRA"))
+    less = old_button("less_like", "2|ab12cd|risky|size|LoRA")
+    team.do(you.press(less, "less_like", channel="C0TEAM"))
     for text in ("2026-02-27..2026-02-28", "subscribe at 10:00", "pause", "resume", "list", "usage"):
         team.do(you.send_command("/prdigest", text, channel="C0TEAM"))
     team.do(you.mention("which of these touch ROCm?", thread_ts=lead["ts"], twin=True))

@@ -140,7 +140,7 @@ def test_where_the_bot_is_no_member_the_asker_is_told_to_invite_it(bot: Bot) -> 
 MISTAKES = {
     "help": "*/prdigest*: the digest of a day in this channel",
     "help subscribe": "*/prdigest subscribe*: a digest here every day",
-    "contract help": "*/prdigest contract*: what merges removed",
+    "contract help": "*/prdigest contract*: what merges changed",
     "contract soon": "Usage: /prdigest contract [DAYS]",
     "2999-01-01": "2999-01-01 is in the future: choose a day up to ",
     "15d": "15 days are too many at once: ask for up to 14.",
