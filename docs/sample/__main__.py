@@ -1,4 +1,4 @@
-"""``python -m docs.sample CLONE``: makes the sample's ``profile.json`` and ``contracts.json`` from a clone.
+"""``python -m docs.sample CLONE``: makes the sample's ``profile.json``, ``contracts.json`` and ``may_go.json``.
 
 The clone is one of vLLM. Run it again when the sample team's tree changes, or a rule of the scan or of the
 extraction.
@@ -7,20 +7,25 @@ extraction.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bot.demo.sample.team import PROFILE_FILE, PROFILE_NAME
+from bot.demo.sample.team import PROFILE_FILE, PROFILE_NAME, SPENT_FILE
 from bot.demo.stand_in import CONTRACTS_FILE, load_sample_day
 from bot.features.touches.contracts import CONTRACTS
+from bot.features.touches.team_history import SPENT, KeptSpent
 from bot.platform.git.reading import open_clone_trees
 from impact.clones.clone_contracts import ContractExtractor
 from impact.clones.replay_cache import UpstreamTree
-from impact.clones.upstream_line import CloneMerge, read_upstream
+from impact.clones.spent_uses import list_spent
+from impact.clones.upstream_line import CloneMerge, UpstreamCommits, read_upstream
 from impact.contract.models import ChangeKind, ContractChange, MergeContract, Migration
 from impact.git.clone_trees import CloneTrees
+from impact.history.merges import ClonedMerge
 from impact.profile.file_uses import scan_file
 from impact.profile.linking import UpstreamIndex, link_profile
 from impact.profile.models import Profile, dump_profile
@@ -29,23 +34,28 @@ from impact.python.models import Signature
 from impact.repository import Repository
 from impact.source.models import SourceFile
 from impact.text.strings import truncate_text
+from impact.touches.spent import SpentUse
 
 _FOLDER = Path(__file__).parents[2] / "bot" / "demo" / "sample"
 PACKAGES = ("vllm",)
 _SUFFIX = ".sample"
+_AUTHOR = ("-c", "user.name=sample", "-c", "user.email=sample@localhost")
 # characters: the sample has facts, not the source of others
 _MAX_TEXT = 100
 
 
 def main(clone: str) -> int:
-    """Write both files; return 0."""
+    """Write the files; return 0."""
     with open_clone_trees(Path(clone)) as trees:
-        merges = _list_merges(trees)
+        upstream = _read_day(trees)
+        merges = upstream.merges
         extractor = ContractExtractor(trees)
         contracts = [_shorten(extractor.extract(merge)) for merge in merges]
         profile = _build_profile(trees, merges[0])
+        spent = _list_spent(trees, profile, upstream.named)
     write_contracts(contracts)
     _write(PROFILE_FILE, dump_profile(profile))
+    _write(SPENT_FILE, json.dumps(SPENT.codec.dump(KeptSpent(spent))))
     return 0
 
 
@@ -65,12 +75,12 @@ def list_team_files() -> tuple[SourceFile, ...]:
     )
 
 
-def _list_merges(trees: CloneTrees) -> list[CloneMerge]:
+def _read_day(trees: CloneTrees) -> UpstreamCommits:
     """Return the merges of the sample day, oldest first."""
     day = load_sample_day()
     hashes = {pull.merge_commit_sha for pull in day.pulls}
     line = [commit for commit in trees.list_line() if commit.sha in hashes]
-    return read_upstream(trees, line, Repository.parse(day.repository)).merges
+    return read_upstream(trees, line, Repository.parse(day.repository))
 
 
 def _build_profile(trees: CloneTrees, first: CloneMerge) -> Profile:
@@ -81,6 +91,22 @@ def _build_profile(trees: CloneTrees, first: CloneMerge) -> Profile:
     at = first.commit.committed_at
     profile = build_profile(PROFILE_NAME, PROFILE_NAME, "", at, PACKAGES, uses)
     return link_profile(profile, UpstreamIndex(tree.load_outline))
+
+
+def _list_spent(trees: CloneTrees, profile: Profile, merges: Sequence[ClonedMerge]) -> tuple[SpentUse, ...]:
+    """Return what of the team's code may go at the end of the day, without lines of upstream."""
+    with tempfile.TemporaryDirectory() as folder:
+        for file in list_team_files():
+            path = Path(folder, file.path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(file.text, encoding="utf-8")
+        for arguments in (("init", "-q"), ("add", "."), (*_AUTHOR, "commit", "-qm", "The sample team")):
+            subprocess.run(["git", "-C", folder, *arguments], check=True)  # noqa: S603, S607
+        with open_clone_trees(Path(folder)) as team:
+            known = replace(profile, commit=team.list_line()[-1].sha)
+            start, end = (merge.merge_commit for merge in (merges[0], merges[-1]))
+            spent = list_spent(team, known, trees, start, end, merges[1:])
+    return tuple(replace(each, difference="") for each in spent)
 
 
 def _shorten(contract: MergeContract) -> MergeContract:

@@ -95,6 +95,10 @@ class SampleSources:
         """The numbers of the day, newest merge first."""
         return tuple(self._pulls)
 
+    @property
+    def last_commit(self) -> str:
+        return self._commits[-1]
+
     # Sources
 
     @property
@@ -176,7 +180,7 @@ class SampleSources:
 
     def list_tags(self, repository: Repository, commit: str = "") -> tuple[Tag, ...]:
         is_there = self._now is not None and self._now() >= self.tagged_at
-        return (Tag(INVENTED_TAG, self.tagged_at, self._commits[-1]),) if is_there else ()
+        return (Tag(INVENTED_TAG, self.tagged_at, self.last_commit),) if is_there else ()
 
     def list_way(self, repository: Repository, start: str, end: str) -> CommitWay:
         first, last = self._commits.index(start) + 1, self._commits.index(end) + 1
@@ -196,7 +200,7 @@ class SampleSources:
     def find_commit(self, repository: Repository, tag: str) -> str:
         """Raise UsageError that says which merge to name in place of a tag, but for the invented one."""
         if tag == INVENTED_TAG and self.list_tags(repository):
-            return self._commits[-1]
+            return self.last_commit
         first = self._pulls[self.numbers[-1]]
         raise UsageError(
             f"The sample doesn't have vLLM's tags, so I can't look up {quote_input(tag)}: write /prdigest "

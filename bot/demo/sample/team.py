@@ -1,11 +1,13 @@
 """A small team that builds on vLLM: its profile, and what the sample day changes for others.
 
 The tree is in ``downstream``: there each file ends in ``.sample``, so that no tool takes it for a part of the bot.
-``profile.json`` and ``contracts.json`` are made from it and from a clone of vLLM: ``python -m docs.sample CLONE``.
+``profile.json``, ``contracts.json`` and ``may_go.json`` are made from it and from a clone of vLLM:
+``python -m docs.sample CLONE``.
 """
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from importlib.resources import files
 
@@ -18,17 +20,26 @@ from bot.features.releases import SEEN_TAGS, SeenTags
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import put_subscription
 from bot.features.touches.contracts import keep_contract
+from bot.features.touches.team_history import SPENT, KeptSpent, put_spent
 from bot.platform.store.due_queue import NextDigest, OutcomeCheck
 from impact.profile.models import Profile, parse_profile
 
 PROFILE_NAME = "satellite"
-PROFILE_FILE = "profile.json"
+PROFILE_FILE, SPENT_FILE = "profile.json", "may_go.json"
 
 
 def load_profile() -> Profile:
     """Load the team's profile, linked to vLLM as it was before the sample day."""
-    text = files("bot.demo.sample").joinpath(PROFILE_FILE).read_text(encoding="utf-8")
-    return parse_profile(text)
+    return parse_profile(_read_file(PROFILE_FILE))
+
+
+def load_spent() -> KeptSpent:
+    """Load what of the team's code may go at the end of the day."""
+    return SPENT.codec.load(json.loads(_read_file(SPENT_FILE)))
+
+
+def _read_file(name: str) -> str:
+    return files("bot.demo.sample").joinpath(name).read_text(encoding="utf-8")
 
 
 def plant_contracts(sample: SampleSources, app: App) -> None:
@@ -55,6 +66,8 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
     )
     app.profiles.put(entry, profile)
     plant_contracts(sample, app)
+    # there are no clones to look for that in
+    put_spent(app, profile, pinned.commit, sample.last_commit, load_spent())
     timing, view = Timing(due.time(), sample.day.zone), DigestView(profile=PROFILE_NAME)
     subscription = Subscription(channel, sample.repository, timing, view, by=person, is_open=True)
     put_subscription(app, subscription)

@@ -104,8 +104,7 @@ def find_spent(
     app: App, entry: ProfileEntry, profile: Profile, start: str, end: str, merges: Sequence[PullRequest]
 ) -> CoveredList[SpentUse]:
     """Return what of a team's code may go at the end of a way, by the mirrors of both repositories."""
-    key = (_VERSION, profile.commit, name_packages(profile), start, end)
-    kept = app.tables.get(SPENT, *key)
+    kept = app.tables.get(SPENT, *_name_spent(profile, start, end))
     if kept is None:
         try:
             with _open_mirrors(app, entry) as (upstream, team):
@@ -113,8 +112,16 @@ def find_spent(
         except CheckerFailed as error:
             return CoveredList((), Coverage.of(CoveredPart("what may go", 1, 0, str(error))))
         kept = KeptSpent(tuple(replace(each, difference=clean_code(each.difference)) for each in spent))
-        app.tables.put(SPENT, kept, *key)
+        put_spent(app, profile, start, end, kept)
     return CoveredList(kept.uses)
+
+
+def put_spent(app: App, profile: Profile, start: str, end: str, kept: KeptSpent) -> None:
+    app.tables.put(SPENT, kept, *_name_spent(profile, start, end))
+
+
+def _name_spent(profile: Profile, start: str, end: str) -> tuple[object, ...]:
+    return (_VERSION, profile.commit, name_packages(profile), start, end)
 
 
 def read_lessons(app: App, entry: ProfileEntry, profile: Profile, names: Collection[str]) -> TeamLessons:

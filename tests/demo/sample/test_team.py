@@ -4,7 +4,7 @@ import pytest
 
 from bot.demo.run import build_sample_stage
 from bot.demo.sample.sources import SampleSources
-from bot.demo.sample.team import load_profile
+from bot.demo.sample.team import load_profile, load_spent
 from bot.demo.stand_in import load_contracts
 from docs.sample.__main__ import PACKAGES, list_team_files
 from impact.profile.file_uses import scan_file
@@ -41,6 +41,13 @@ def test_the_contracts_are_those_of_the_day() -> None:
     sample = SampleSources()
     commits = {number: sample.fetch_pull_request(sample.repository, number).commit for number in sample.numbers}
     assert {number: each.commit for number, each in load_contracts().items()} == commits
+
+
+def test_what_may_go_is_a_use_of_the_profile() -> None:
+    spent = load_spent().uses
+    uses = {use for use in load_profile().uses if use.kind is UseKind.PATCH}
+    assert {each.use for each in spent} == uses, AGAIN
+    assert {each.merge and each.merge.number for each in spent} == {35557}
 
 
 def test_three_merges_touch_the_team() -> None:
