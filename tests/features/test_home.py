@@ -296,7 +296,7 @@ def test_prompts_are_about_the_last_digest_that_a_person_may_see(agent: Team) ->
     assert prompt(agent) == [
         ("Our code: #1 Faster", f"What do we have to do about #1, merged into {day}?"),
         ("Riskiest: #2 Faster", f"How risky is #2, merged into {day}, and why?"),
-        ("Taken back: #4 Faster", f"What was wrong with #4, merged into {day}?"),
+        ("Reverted: #4 Faster", f"What was wrong with #4, merged into {day}?"),
         ("What matters most?", f"What matters most of what was merged into {day}?"),
     ]
 
@@ -344,7 +344,7 @@ def test_more_prompts_than_slack_shows_are_left_out(agent: Team) -> None:
         "Our code",
         "Riskiest",
         "Breaks callers",
-        "Taken back",
+        "Reverted",
     ]
 
 
