@@ -20,6 +20,7 @@ from bot.features.backfill import fill_days
 from bot.features.merges.neighbors import Neighbors
 from bot.features.merges.others import OtherHistory
 from bot.features.merges.review import BugReview
+from bot.features.posting import BEGUN_POSTS, BegunPost
 from bot.features.profiles import others, scanning
 from bot.features.profiles.service import ProfileEntry
 from bot.features.questions.service import stop_answers
@@ -27,7 +28,6 @@ from bot.features.releases import SEEN_TAGS, SeenTags
 from bot.features.renames import FIRST_NAMES
 from bot.features.reviews.reading import ReviewCost, Reviewer, ReviewResult
 from bot.features.reviews.service import review_once
-from bot.features.subscriptions.announcements import POSTED_RELEASES, PostedRelease
 from bot.features.subscriptions.open_pulls import OPEN_POSTS, OpenPost
 from bot.features.subscriptions.tables import PREVIEW_SWITCHES, PreviewSwitch
 from bot.features.touches import checking, contracts, decisions, team_history
@@ -207,8 +207,8 @@ def keep_a_profile(store: Redis) -> None:
     decisions.record_decision(app, "ascend", TouchDecision(hit, TouchVerdict.OURS, YOU, MORNING))
     decisions.close_hits(app, "ascend", upstream, {8: "c0ffee"})
     app.tables.put(SEEN_TAGS, SeenTags(MORNING, {"v1.2.0": MORNING}), upstream)
-    app.tables.put(POSTED_RELEASES, PostedRelease(MORNING), "C0TEAM", "ascend", "v1.2.0")
-    app.tables.put(OPEN_POSTS, OpenPost(MORNING, {}, {7: "c0ffee"}), "5d2cea88")
+    app.tables.put(BEGUN_POSTS, BegunPost(MORNING), "release:C0TEAM:ascend:v1.2.0")
+    app.tables.put(OPEN_POSTS, OpenPost(MORNING, {7: "c0ffee"}), "5d2cea88")
     app.tables.put(contracts.OPEN_CONTRACTS, MergeContract(7, "c0ffee", MORNING), "1", upstream, "c0ffee")
     app.tables.put(contracts.LEDGERS, DeprecationLedger(), upstream)
     app.tables.put(contracts.CONTRACTS, MergeContract(7, "c0ffee", MORNING), "1", upstream, "c0ffee")

@@ -1,17 +1,17 @@
 """Posts about new tags of an upstream: one for each tag, in each channel whose subscription has a profile.
 
-The due queue says what is still to be posted, and Slack is the proof: a message has the key of its tag.
+The due queue says what is still to be posted.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from bot.app import App
 from bot.errors import MirrorUnavailable, PrdigestError, SlackCallRefused, SourceUnavailable, StoreUnavailable
+from bot.features.posting import post_once
 from bot.features.releases import SEEN_TAGS, build_release, concerns_pin, list_new_tags, render_release
 from bot.features.subscriptions.incidents import (
     Incident,
@@ -23,28 +23,13 @@ from bot.features.subscriptions.incidents import (
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import get_subscription, list_subscriptions
 from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
-from bot.platform.slack.blocks import CLOCK_SKEW, Post, add_buttons, make_details_menu
+from bot.platform.slack.blocks import Post, add_buttons, make_details_menu
 from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck, ReleasePost
-from bot.platform.store.tables import Table
 from impact.repository import Repository
 
 log = logging.getLogger(__name__)
 
 RETRY_PAUSE = timedelta(minutes=15)
-
-
-@dataclass(frozen=True, slots=True)
-class PostedRelease:
-    """A post about a tag: when an attempt began (aware), and its timestamp, empty until it is known to stand."""
-
-    begun_at: datetime
-    message: str = ""
-
-
-# longer than a tag is news
-POSTED_RELEASES = Table(
-    "release:{channel}:{profile}:{tag}", PostedRelease, "the post about a tag of upstream", days=30
-)
 
 
 def announce_tags(app: App, repository: Repository) -> None:
@@ -85,10 +70,9 @@ def post_release(app: App, name: str) -> None:
     if subscription is None or subscription.is_paused:
         app.due_queue.drop(item)
         return
-    where = subscription.channel, subscription.view.profile, tag
+    key = f"release:{subscription.channel}:{subscription.view.profile}:{tag}"
     try:
-        with app.tables.hold_lease(POSTED_RELEASES, *where):
-            _post_once(app, subscription, where)
+        post_once(app, subscription.channel, key, _render_post(app, subscription, tag))
     except StoreUnavailable:
         raise
     except PrdigestError as error:
@@ -96,22 +80,6 @@ def post_release(app: App, name: str) -> None:
         return
     app.due_queue.drop(item)
     resolve_incident(app, str(item), IncidentKind.MISSING, "posted after all")
-
-
-def _post_once(app: App, subscription: Subscription, where: tuple[str, str, str]) -> None:
-    posted, key = app.tables.get(POSTED_RELEASES, *where), POSTED_RELEASES.family.build_key(*where)
-    if posted and posted.message:
-        return
-    channel, message = subscription.channel, ""
-    if posted:
-        message = app.messenger.find_posts(channel, posted.begun_at - CLOCK_SKEW).get(key, "")
-    else:
-        posted = PostedRelease(app.now())
-    if not message:
-        post = _render_post(app, subscription, where[-1])
-        app.tables.put(POSTED_RELEASES, posted, *where)
-        message = app.messenger.post_message(channel, post.build_payload(), key)
-    app.tables.put(POSTED_RELEASES, replace(posted, message=message), *where)
 
 
 def _render_post(app: App, subscription: Subscription, tag: str) -> Post:

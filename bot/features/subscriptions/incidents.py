@@ -17,9 +17,9 @@ from hashlib import sha256
 
 from bot.app import App
 from bot.errors import SlackCallRefused, SlackUnavailable
+from bot.features.posting import post_once
 from bot.features.subscriptions.view import make_channel
 from bot.platform.slack.blocks import (
-    CLOCK_SKEW,
     Element,
     Post,
     escape_mrkdwn,
@@ -92,7 +92,6 @@ class PostedReport:
     to be posted, these alone are recorded under the name ``begun``.
     """
 
-    begun_at: datetime | None = None
     channel: str = ""
     message: str = ""
     incidents: tuple[str, ...] = ()
@@ -226,20 +225,11 @@ def _try_recipient(app: App, recipient: str, incidents: Sequence[Incident]) -> b
 
 
 def _post_report(app: App, name: str, recipient: str, incidents: Sequence[Incident]) -> None:
-    report, key, message = app.tables.get(REPORTS, name) or PostedReport(), REPORTS.family.build_key(name), ""
-    if report.message:
-        return
-    is_person = recipient.startswith(("U", "W"))
+    is_person, key = recipient.startswith(("U", "W")), REPORTS.family.build_key(name)
     channel = app.messenger.open_direct_messages(recipient) if is_person else recipient
-    if report.begun_at:
-        message = app.messenger.find_posts(channel, report.begun_at - CLOCK_SKEW).get(key, "")
-    else:
-        report = replace(report, begun_at=app.now())
-        app.tables.put(REPORTS, report, name)
-    if not message:
-        message = app.messenger.post_message(channel, render_incidents(incidents).build_payload(), key)
+    message = post_once(app, channel, key, render_incidents(incidents))
     ids = tuple(incident.id for incident in incidents)
-    app.tables.put(REPORTS, replace(report, channel=channel, message=message, incidents=ids), name)
+    app.tables.put(REPORTS, PostedReport(channel, message, ids), name)
 
 
 def _edit_reports(app: App, names: Sequence[str]) -> None:

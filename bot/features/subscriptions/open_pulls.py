@@ -1,24 +1,23 @@
 """The weekly post of open pull requests that would break a profile, for subscriptions that asked for it.
 
-It is due with the digest, and stays due until all of it stands. Slack is the proof, as of digests: an attempt that
-does not know whether an earlier one posted looks for its key first.
+It is due with the digest, and stays due until all of it stands.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.app import App
 from bot.errors import SlackCallRefused, UsageError
+from bot.features.posting import post_once
 from bot.features.subscriptions.incidents import Incident, IncidentKind, report_incident
 from bot.features.subscriptions.rules import Subscription
 from bot.features.subscriptions.tables import get_subscription
 from bot.features.touches.open_pulls import judge_open_pulls, render_open_pulls
 from bot.platform.jobs import LONG_RETRIES, JobQueue, QueueName, job
-from bot.platform.slack.blocks import CLOCK_SKEW
 from bot.platform.store.due_queue import OpenPullsPost
 from bot.platform.store.keys import build_attempt_key
 from bot.platform.store.tables import Table
@@ -31,15 +30,13 @@ _RESEND_INTERVAL, _GIVE_UP_AFTER = timedelta(minutes=10), timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class OpenPost:
-    """The last post for a subscription, that was ``due`` at an instant (aware), and the heads that it showed.
+    """The last post for a subscription, that was ``due`` at an instant (aware), once all of it stands.
 
-    Heads are by the numbers of pull requests. ``before`` has those of the post before it. ``heads`` is None until
-    all of it stands.
+    ``heads`` are those that it showed, by the numbers of pull requests.
     """
 
     due: datetime
-    before: Mapping[int, str]
-    heads: Mapping[int, str] | None = None
+    heads: Mapping[int, str]
 
 
 OPEN_POSTS = Table("open_post:{subscription}", OpenPost, "the last post of open pull requests", days=60)
@@ -82,22 +79,15 @@ def _build_key(name: str, due: datetime) -> str:
 
 
 def _post_once(app: App, subscription: Subscription, due: datetime) -> None:
-    post, channel = app.tables.get(OPEN_POSTS, subscription.id), subscription.channel
-    is_retry = post is not None and post.due == due
-    if post is None or not is_retry:
-        post = OpenPost(due, {} if post is None else post.before if post.heads is None else post.heads)
-    if post.heads is not None:
+    last, channel = app.tables.get(OPEN_POSTS, subscription.id), subscription.channel
+    if last and last.due == due:
         return
     # a personal one is for somebody who may have become a guest since
     served = app.serve(app.directory.fetch_channel(channel).user) if subscription.is_personal else app
     report = judge_open_pulls(served, subscription.view.profile)
-    lead, *thread = render_open_pulls(report, post.before)
+    lead, *thread = render_open_pulls(report, last.heads if last else {})
     key = _build_key(subscription.id, due)
-    posted = app.messenger.find_posts(channel, due - CLOCK_SKEW) if is_retry else {}
-    app.tables.put(OPEN_POSTS, post, subscription.id)
-    message = posted.get(key) or app.messenger.post_message(channel, lead.build_payload(), key)
-    replies = app.messenger.find_posts(channel, due - CLOCK_SKEW, message) if thread and posted else {}
+    message = post_once(app, channel, key, lead)
     for place, each in enumerate(thread, 1):
-        if f"{key}#{place}" not in replies:
-            app.messenger.post_message(channel, each.build_payload(), f"{key}#{place}", message)
-    app.tables.put(OPEN_POSTS, replace(post, heads=report.heads), subscription.id)
+        post_once(app, channel, f"{key}#{place}", each, message)
+    app.tables.put(OPEN_POSTS, OpenPost(due, report.heads), subscription.id)

@@ -10,12 +10,12 @@ from datetime import datetime, timedelta
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, StoreUnavailable, UsageError
 from bot.features.merges.view import format_outcome, render_reference
+from bot.features.posting import post_once
 from bot.features.watches.whereabouts import Whereabouts, fetch_whereabouts, render_whereabouts
 from bot.platform.jobs import job
 from bot.platform.pulls.models import Reference
 from bot.platform.slack.answers import Answer, compute_fingerprint
 from bot.platform.slack.blocks import (
-    CLOCK_SKEW,
     Element,
     Post,
     add_buttons,
@@ -50,8 +50,7 @@ _WHAT = "when it is merged, reverted or repaired, first in a release, and in you
 class Watch:
     """A pull request that a person watches. Times are aware.
 
-    ``told`` are the events that they know of. ``telling`` are those that a message is about which may be posted,
-    ``begun_at`` is when that began.
+    ``told`` are the events that they know of. ``telling`` are those that a message is about which may be posted.
     """
 
     user: str
@@ -60,7 +59,6 @@ class Watch:
     since: datetime
     told: tuple[str, ...] = ()
     telling: tuple[str, ...] = ()
-    begun_at: datetime | None = None
 
     @property
     def field(self) -> str:
@@ -210,14 +208,12 @@ def _tell_news(app: App, repository: Repository, watch: Watch, places: Whereabou
     if telling:
         events_told = " ".join((watch.user, *telling))
         key = f"{WATCHES.family.build_key(_name(repository))}:{watch.number}:{compute_fingerprint(events_told)}"
+        # what another attempt finds new beside it has a message of its own
+        app.tables.put_field(WATCHES, watch.field, replace(watch, telling=telling), _name(repository))
+        sentences = [events[each] for each in telling if each in events]
         channel = app.messenger.open_direct_messages(watch.user)
-        posted = app.messenger.find_posts(channel, watch.begun_at - CLOCK_SKEW) if watch.begun_at else {}
-        if key not in posted:
-            begun = replace(watch, telling=telling, begun_at=app.now())
-            app.tables.put_field(WATCHES, watch.field, begun, _name(repository))
-            post = _render_news(places, [events[each] for each in telling if each in events])
-            app.messenger.post_message(channel, post.build_payload(), key)
-        watch = replace(watch, told=(*watch.told, *telling), telling=(), begun_at=None)
+        post_once(app, channel, key, _render_news(places, sentences))
+        watch = replace(watch, told=(*watch.told, *telling), telling=())
         app.tables.put_field(WATCHES, watch.field, watch, _name(repository))
     if _is_over(watch, places, app.now()):
         app.tables.remove_field(WATCHES, watch.field, _name(repository))

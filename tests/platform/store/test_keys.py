@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from bot.features import backfill, import_features, previews
 from bot.features.digest.posts import POSTED_DIGESTS
 from bot.features.noise import service as noise
+from bot.features.posting import BEGUN_POSTS
 from bot.features.profiles import others, scanning
 from bot.features.profiles import service as profiles
 from bot.features.questions.service import ATTENTION, MEMORIES, QUESTIONS, STOPS
@@ -17,7 +18,7 @@ from bot.features.releases import SEEN_TAGS
 from bot.features.renames import FIRST_NAMES
 from bot.features.reviews import service as reviews
 from bot.features.risks import service as risks
-from bot.features.subscriptions import announcements, incidents, open_pulls, service, tables
+from bot.features.subscriptions import incidents, open_pulls, service, tables
 from bot.features.summaries import service as summaries
 from bot.features.touches import checking, contracts, decisions, team_history
 from bot.features.watches.service import WATCHES
@@ -86,11 +87,7 @@ EXPIRING = {
     incidents.REPORT_LINKS.family.build_key("digest:1#missing"): ("told:digest:1#missing", "string", 30 * DAY),
     incidents.REPORTS.family.build_key("begun"): ("report:begun", "string", 30 * DAY),
     keys.LAST_OUTCOME_CHECK.build_key("o/r"): ("looked:o/r", "string", 30 * DAY),
-    announcements.POSTED_RELEASES.family.build_key("C1", "ascend", "v1.2.0"): (
-        "release:C1:ascend:v1.2.0",
-        "string",
-        30 * DAY,
-    ),
+    BEGUN_POSTS.family.build_key("release:C1:ascend:v1"): ("post:release:C1:ascend:v1", "string", 30 * DAY),
     noise.MUTES.family.build_key("U1"): ("mutes:U1", "string", 366 * DAY),
     noise.LESS_CLICKS.family.build_key("C1"): ("less:C1", "hash", 60 * DAY),
     noise.USES.family.build_key(date(2026, 2, 28)): ("uses:2026-02-28", "hash", 31 * DAY),

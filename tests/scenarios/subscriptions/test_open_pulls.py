@@ -1,7 +1,8 @@
 """Open pull requests that would break a team's code: asked for, and by a weekly subscription that says so."""
 
 from contextlib import closing
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from bot.dates import WEEKDAYS
 from bot.features.digest.posts import DigestRecords
@@ -77,7 +78,7 @@ def test_a_week_passes_and_the_post_comes_once_also_after_a_crash(bot: Bot) -> N
     kept = Store(bot.store).get(OPEN_POSTS, made.id)
     assert kept
     assert kept.heads == {number: sha(f"head {number}")}
-    Store(bot.store).put(OPEN_POSTS, type(kept)(kept.due, kept.before), made.id)
+    Store(bot.store).put(OPEN_POSTS, replace(kept, due=kept.due - timedelta(days=7)), made.id)
     with closing(DramatiqJobQueue(bot.store, UNPREFIXED)) as jobs:
         post_open_pulls.send_to(jobs, made.id, due)
         post_open_pulls.send_to(jobs, made.id, due)
