@@ -95,7 +95,8 @@ class _LeadLimits(LineLimits):
 
     ``overview`` is in words. ``facts`` are how the day was read and what that cost; what is missing always stands.
     ``findings`` have a line, of the others the numbers stand. ``breaking`` merges have a line with ``names``, the
-    others their number.
+    others their number. ``less`` lines lose their place to others, since people of the channel chose "Less
+    like …": they are rules and numbers.
     """
 
     overview: int = 90
@@ -104,6 +105,7 @@ class _LeadLimits(LineLimits):
     breaking: int = 5
     names: int = 3
     touches: TouchLimits = WIDE_TOUCHES
+    less: Collection[tuple[LeadRule, int]] = ()
 
 
 # from the widest version to the narrowest: what a reader misses least goes first, and nothing is ever cut
@@ -188,13 +190,14 @@ def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
         blocks += _render_overview(digest, text, urls)
         blocks += render_outcomes(outcomes, older, _ELSEWHERE, limits)
         blocks += render_breaking(breaking, most=limits.breaking, names=limits.names)
-        blocks += _render_findings(findings, own_urls, urls, limits, less)
-        blocks += _render_risky_changes(digest, riskiest, coverage, urls, limits, less, index)
-        blocks += _render_actions(actions, own_urls, urls, limits, less, index)
+        blocks += _render_findings(findings, own_urls, urls, limits)
+        blocks += _render_risky_changes(digest, riskiest, coverage, urls, limits, index)
+        blocks += _render_actions(actions, own_urls, urls, limits, index)
         line = " · ".join(_keep_clauses([*notes, *(facts if limits.facts else ())], max(20, limits.sentence)))
         return [*blocks, make_context(line)] if line else blocks
 
     versions = _VERSIONS_WITH_HITS if digest.touches and not digest.touches.touching.is_empty else _VERSIONS
+    versions = tuple(replace(limits, less=less) for limits in versions)
     fitting = (limits for limits in versions if count_words(build(limits, {})) <= MAX_LEAD_WORDS)
     limits = next(fitting, versions[-1])
     # links in prose are left out where they would not fit; every pull request that is listed keeps its own
@@ -204,7 +207,7 @@ def build_lead(digest: Digest) -> tuple[Post, tuple[LeadLine, ...]]:
     told = " ".join(filter(None, (gaps, keep_sentences(overview, limits.overview) if digest.entries else "")))
     text = f"{headline}. {told}" if told else headline
     text = text if len(text) <= _MAX_NOTIFICATION else headline
-    return Post(escape_mrkdwn(text), tuple(blocks)), tuple(_list_lines(digest, limits, actions, riskiest, less))
+    return Post(escape_mrkdwn(text), tuple(blocks)), tuple(_list_lines(digest, limits, actions, riskiest))
 
 
 def _keep_clauses(clauses: Iterable[str], words: int) -> list[str]:
@@ -272,11 +275,12 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
     title = _format_title(whole, days.name, days.span.title, coverage)
     own_urls, actions, riskiest = collect_urls(whole), _group_actions(whole), _list_other_risks(whole)
     less = _choose_less_wanted(whole, riskiest, actions)
+    widest = _LeadLimits(touches=_OF_DAYS, less=less)
     counted = [(each, _format_merge_count(each, each.coverage) or "not known") for each in days.digests]
 
     def build(words: int, sentence: int, *, links: bool) -> list[Block]:
         """Return the blocks, with whole sentences of a day of up to ``words`` together."""
-        limits = _LeadLimits(sentence=sentence, touches=_OF_DAYS)
+        limits = replace(widest, sentence=sentence)
         urls = own_urls if links else {}
         dated = [(each.day.date, _render_day(each, count, words, links=links)) for each, count in counted]
         dated += _render_unknown_days(days)
@@ -292,9 +296,9 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
         blocks.append(make_list("Day by day", (line for _, line in sorted(dated, key=itemgetter(0)))))
         blocks += render_outcomes(whole.standing_outcomes, whole.older_reverts)
         blocks += render_breaking(whole.breaking)
-        blocks += _render_findings(whole.findings, own_urls, urls, limits, less)
-        blocks += _render_risky_changes(whole, riskiest, coverage, urls, limits, less)
-        blocks += _render_actions(actions, own_urls, urls, limits, less)
+        blocks += _render_findings(whole.findings, own_urls, urls, limits)
+        blocks += _render_risky_changes(whole, riskiest, coverage, urls, limits)
+        blocks += _render_actions(actions, own_urls, urls, limits)
         notes = (truncate_text(" · ".join(_list_caveats(days)), 600), format_coverage(whole, coverage))
         return [*blocks, *(make_context(note) for note in notes if note)]
 
@@ -302,7 +306,7 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
     versions = ((40, 60, True), (25, 40, False), (12, 15, False), (0, 0, False))
     blocks = choose_fitting_blocks(build(words, sentence, links=links) for words, sentence, links in versions)
     gaps = _explain_gaps(whole, coverage, _MAX_NOTIFIED_REASON)
-    lines = _list_lines(whole, _LeadLimits(touches=_OF_DAYS), actions, riskiest, less)
+    lines = _list_lines(whole, widest, actions, riskiest)
     return Post(escape_mrkdwn(f"{title}. {gaps}" if gaps else title), tuple(blocks)), tuple(lines)
 
 
@@ -356,10 +360,6 @@ def _list_other_risks(digest: Digest) -> tuple[Entry, ...]:
     return tuple(entry for entry in digest.riskiest_entries if entry.number not in told)
 
 
-# lines that lose their place to others, since people of the channel chose "Less like …": their rules and numbers
-_LessWanted = Collection[tuple[LeadRule, int]]
-
-
 def _choose_less_wanted(
     digest: Digest, riskiest: Sequence[Entry], actions: Mapping[str, _Action]
 ) -> frozenset[tuple[LeadRule, int]]:
@@ -382,11 +382,7 @@ def _choose_less_wanted(
 
 
 def _list_lines(
-    digest: Digest,
-    limits: _LeadLimits,
-    actions: Mapping[str, _Action],
-    riskiest: Sequence[Entry],
-    less: _LessWanted,
+    digest: Digest, limits: _LeadLimits, actions: Mapping[str, _Action], riskiest: Sequence[Entry]
 ) -> Iterator[LeadLine]:
     """Yield the lines of a lead in its order, each with its rule, and last what a rule kept out."""
     outcomes = digest.standing_outcomes
@@ -400,37 +396,31 @@ def _list_lines(
         yield LeadLine(outcome.pull.number, LeadRule.REPAIRED if is_repair else LeadRule.REVERTED)
     for merge in digest.breaking[: limits.breaking]:
         yield LeadLine(merge.number, LeadRule.GONE_FOR_CALLERS)
-    yield from (LeadLine(each.entry.number, each.rule) for each in _select_findings(digest.findings, limits, less))
-    yield from (LeadLine(entry.number, LeadRule.RISKY) for entry in _select_risks(riskiest, limits, less))
-    for text, numbers in _select_actions(actions.values(), limits, less):
+    yield from (LeadLine(each.entry.number, each.rule) for each in _select_findings(digest.findings, limits))
+    yield from (LeadLine(entry.number, LeadRule.RISKY) for entry in _select_risks(riskiest, limits))
+    for text, numbers in _select_actions(actions.values(), limits):
         yield from (LeadLine(number, rank_action(text).rule) for number in numbers)
     waiting = (entry.number for entry in digest.entries if not entry.is_reachable)
     yield from (LeadLine(number, LeadRule.NOT_REACHABLE) for number in waiting)
-    yield from (LeadLine(number, LeadRule.LESS_WANTED) for _, number in sorted(less))
+    yield from (LeadLine(number, LeadRule.LESS_WANTED) for _, number in sorted(limits.less))
 
 
-def _select_findings(
-    findings: Sequence[OpenFinding], limits: _LeadLimits, less: _LessWanted
-) -> Sequence[OpenFinding]:
+def _select_findings(findings: Sequence[OpenFinding], limits: _LeadLimits) -> Sequence[OpenFinding]:
     """Return the findings that have a line. One that is too long for it is not cut: the next one has its place."""
-    others = (each for each in findings if (each.rule, each.entry.number) not in less)
+    others = (each for each in findings if (each.rule, each.entry.number) not in limits.less)
     short = (each for each in others if render_finding_line(each.entry.pull, each.finding, {}, limits))
     return tuple(islice(short, limits.findings))
 
 
-def _select_risks(riskiest: Sequence[Entry], limits: LineLimits, less: _LessWanted) -> Sequence[Entry]:
-    return [entry for entry in riskiest if (LeadRule.RISKY, entry.number) not in less][: limits.risks]
+def _select_risks(riskiest: Sequence[Entry], limits: _LeadLimits) -> Sequence[Entry]:
+    return [entry for entry in riskiest if (LeadRule.RISKY, entry.number) not in limits.less][: limits.risks]
 
 
 def _render_findings(
-    findings: Sequence[OpenFinding],
-    own_urls: Mapping[int, str],
-    urls: Mapping[int, str],
-    limits: _LeadLimits,
-    less: _LessWanted,
+    findings: Sequence[OpenFinding], own_urls: Mapping[int, str], urls: Mapping[int, str], limits: _LeadLimits
 ) -> Iterator[Block]:
     """Yield the bugs that the AI bug review found: of each what goes wrong, when, and who notices it."""
-    shown, lines, named = _select_findings(findings, limits, less), list[list[Element]](), set[int]()
+    shown, lines, named = _select_findings(findings, limits), list[list[Element]](), set[int]()
     for entry, finding, _ in shown:
         # of several in one merge the first has its title
         title = "" if entry.number in named else keep_title(entry.pull)
@@ -451,12 +441,11 @@ def _render_risky_changes(
     riskiest: Sequence[Entry],
     coverage: ReadCoverage,
     urls: Mapping[int, str],
-    limits: LineLimits,
-    less: _LessWanted,
+    limits: _LeadLimits,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
     """Yield the riskiest entries; if all was read, that nothing stands out. ``index`` is above it."""
-    entries = _select_risks(riskiest, limits, less)
+    entries = _select_risks(riskiest, limits)
     if entries:
         # what holds for all is said once
         is_new = len(entries) > 1 and all(entry.risk.without_history for entry in entries)
@@ -493,9 +482,9 @@ def _group_actions(digest: Digest) -> dict[str, _Action]:
     return grouped
 
 
-def _select_actions(actions: Iterable[_Action], limits: LineLimits, less: _LessWanted) -> list[_Action]:
+def _select_actions(actions: Iterable[_Action], limits: _LeadLimits) -> list[_Action]:
     """Return the actions that have a line, whole or not at all: where one is too long, the next has its place."""
-    others = (action for action in actions if (rank_action(action[0]).rule, action[1][0]) not in less)
+    others = (action for action in actions if (rank_action(action[0]).rule, action[1][0]) not in limits.less)
     return [action for action in others if keep_short(action[0], limits.sentence)][: limits.actions]
 
 
@@ -503,13 +492,12 @@ def _render_actions(
     grouped: Mapping[str, _Action],
     own_urls: Mapping[int, str],
     urls: Mapping[int, str],
-    limits: LineLimits,
-    less: _LessWanted,
+    limits: _LeadLimits,
     index: SentenceIndex = EMPTY_INDEX,
 ) -> Iterator[Block]:
     """Yield what readers may have to do, without what ``index`` says. ``own_urls`` are those of the day."""
     actions = [action for words, action in grouped.items() if not index.has_words(words)]
-    short = _select_actions(actions, limits, less)
+    short = _select_actions(actions, limits)
     lines = [
         [
             *make_prose(collapse_lines(text), urls, MAX_SENTENCE),
