@@ -479,7 +479,10 @@ def _end_question(app: App, question: Question, key: str, sentence: str) -> None
     record = app.answered_requests.load(key)
     if not record.answered_at:
         app.replies.tell_asker(question.visit, f"{sentence} [{reference}]")
-        app.answered_requests.save(key, record, replace(record, answered_at=app.now()))
+        record = app.answered_requests.save(key, record, replace(record, answered_at=app.now()))
+        if app.messenger.is_agent:
+            # the process that died left its session at work, with a button that stops nothing
+            _open_display(app, question, key, record).show_status("")
 
 
 def _answer_question(app: App, question: Question) -> None:

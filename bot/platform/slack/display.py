@@ -103,7 +103,8 @@ class SlackAnswerDisplay:
         self._is_open = False
         self._doubt: SlackUnavailable | None = None
         self._has_status = True
-        self._session, self._is_processing = session, False
+        # what Slack shows of the session: not known before the first call, as an earlier attempt may have set it
+        self._session, self._status = session, ""
         # by the clock: the time of the next call, and the end of the pause that Slack asked for
         self._next_send_at = self._free_at = 0.0
 
@@ -125,7 +126,7 @@ class SlackAnswerDisplay:
 
     def _set_session(self, status: str) -> None:
         """Set the status of the session: Slack begins one with the first, and ends no work by itself."""
-        if self._is_processing == (status == "processing"):
+        if not self._session or self._status == status:
             return
         client = self._hasty_client if status == "processing" else self._client
         channel, thread, asker = self._request.channel, self._request.thread, self._request.user
@@ -133,7 +134,7 @@ class SlackAnswerDisplay:
         try:
             with deadlines.bound_work(math.inf, self._ending), translate_slack_errors(channel):
                 client.agents_sessions_setStatus(**place, status=status, title=self._session)
-            self._is_processing = status == "processing"
+            self._status = status
         except (SlackCallRefused, SlackUnavailable) as error:
             log.info("no session [%s]: %s", self._request.reference, error)
 
@@ -297,7 +298,7 @@ class SlackAnswerDisplay:
         try:
             self._call(stop, ts=self._ts, chunks=chunks, blocks=blocks, metadata=self._metadata)
             # with the stream, Slack ends the work of its session
-            self._is_processing = False
+            self._status = "active"
         except SlackCallRefused as error:
             log.info("the stream did not end by itself [%s]: %s", self._request.reference, error)
             self._switch_to_editing(is_open=error.code not in (_STREAM_ENDED, _STOPPED_BY_USER))

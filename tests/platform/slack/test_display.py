@@ -73,11 +73,11 @@ class Scene:
         return SlackRequest("Ev1", "T0TEAM", self.channel, "U0ASKER", thread=self.thread)
 
     def open(
-        self, message: str = "", key: str = KEY, on_begin: Callable[[str], None] | None = None
+        self, message: str = "", key: str = KEY, on_begin: Callable[[str], None] | None = None, session: str = ""
     ) -> AnswerDisplay:
         """Open a display over a client that repeats nothing, so that a call is one call."""
-        client, told = self.client or client_of(self.slack), on_begin or self.told.append
-        return SlackAnswerDisplay(client, self.slack_request, key, told, message, self.hands, self.hands.sleep)
+        client, told, hands = self.client or client_of(self.slack), on_begin or self.told.append, self.hands
+        return SlackAnswerDisplay(client, self.slack_request, key, told, message, hands, hands.sleep, session)
 
     def begun_before(self) -> str:
         messenger = SlackMessenger(self.client or client_of(self.slack))
@@ -892,3 +892,17 @@ def test_who_may_not_look_is_refused(scene: Scene) -> None:
     scene.slack.fail_next("conversations.replies", error="missing_scope")
     with pytest.raises(SlackCallRefused):
         scene.begun_before()
+
+
+@pytest.mark.parametrize("ends", [True, False], ids=["with an answer", "with none"])
+def test_a_session_that_an_earlier_attempt_left_at_work_comes_to_rest(scene: Scene, ends: bool) -> None:
+    scene.slack.declare_agent()
+    scene.open(session="Why?").show_status("is reading…")
+    assert scene.slack.can_stop_session(scene.channel, scene.thread)
+    # the process dies, and another one has the answer that the first had made
+    later = scene.open(session="Why?")
+    if ends:
+        later.finish(WHOLE, BELOW)
+    else:
+        later.show_status("")
+    assert not scene.slack.can_stop_session(scene.channel, scene.thread)
