@@ -2,7 +2,7 @@
 
 Slack calls that "Slack identity auth" (docs.slack.dev/ai/slackbot-mcp-client): the signature of all its requests,
 and in ``_meta.slack`` of a call the ids of the person and of their workspace. Nothing in a request counts before
-its signature does, and each counts once.
+its signature does, and each that names somebody counts once.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ class SlackbotDoor:
         if not is_signed(self._secret, headers, body):
             raise UsageError(_UNSIGNED)
         signature = sha256(headers[SIGNATURE].encode()).hexdigest()
-        if not self._app.cache.add(SIGNED_REQUEST.build_key(signature), "1", SIGNED_REQUEST.lifetime):
-            raise UsageError("This request came before: send a new one.")
         identity = _read_identity(body)
         team, user, enterprise = (_read_id(identity, name) for name in ("team_id", "user_id", "enterprise_id"))
+        # what names nobody gets no data, and two people who begin in the same second send the same bytes
+        if user and not self._app.cache.add(SIGNED_REQUEST.build_key(signature), "1", SIGNED_REQUEST.lifetime):
+            raise UsageError("This request came before: send a new one.")
         return SlackRequest(f"slackbot:{signature}", team, "", user, enterprise)
 
 

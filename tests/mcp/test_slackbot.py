@@ -139,6 +139,13 @@ def test_a_request_counts_once(port: int) -> None:
     assert (status, "came before" in text) == (401, True)
 
 
+def test_two_people_who_begin_in_the_same_second_send_the_same_bytes(port: int) -> None:
+    for method in ("notifications/initialized", "tools/list"):
+        body = json.dumps({"jsonrpc": "2.0", "method": method} | ({} if "/i" in method else {"id": 1}))
+        signed = sign(body)
+        assert [send(port, body, signed)[0] for _ in range(2)] == ([202] * 2 if "/i" in method else [200] * 2)
+
+
 REFUSED = {
     "another workspace": (who(team="T0OTHER"), "my own workspace"),
     "no workspace": (who(team=None), "my own workspace"),
