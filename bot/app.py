@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from redis import Redis
@@ -78,6 +78,13 @@ if TYPE_CHECKING:
     from bot.features.digest.service import TouchedDay
     from bot.features.digest.view import RenderedDigest
     from bot.features.profiles.service import Profiles
+
+
+class _FreshProperty(cached_property[AllowedRepositories]):
+    """Computed at each access, as subscriptions change; a value that an app was given stands."""
+
+    def __get__(self, app: Any, _: type[Any] | None = None) -> AllowedRepositories:  # type: ignore[override]
+        return self.func(app)
 
 
 @dataclass(eq=False)
@@ -242,7 +249,7 @@ class App:
         )
         return AccessControl(rules, RateLimiter(self.store, settings.prdigest_user_limit, self.keyspace))
 
-    @cached_property
+    @_FreshProperty
     def repositories(self) -> AllowedRepositories:
         """Those of the settings; without any, those of subscriptions. Raises UsageError if there are none yet."""
         repositories = list_repositories(self.settings)

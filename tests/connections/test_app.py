@@ -2,6 +2,7 @@ import datetime as dt
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from bot.features.merges.requests import RisksRequest
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import ThreadSubject
 from bot.features.subscriptions.rules import Subscription, Timing
-from bot.features.subscriptions.tables import put_subscription
+from bot.features.subscriptions.tables import SUBSCRIPTIONS, put_subscription
 from bot.features.summaries.service import get_cached_entry, get_entry
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.models import Reference
@@ -233,8 +234,15 @@ def test_without_a_repository_it_says_what_to_do_until_somebody_subscribes(store
         _ = app.repositories
     assert is_one_sentence(str(caught.value))
     timing = Timing(dt.time(9), parse_zone("UTC"))
-    put_subscription(app, Subscription("C0DIGEST", OTHER, timing, by="U0ADA"))
+    subscription = Subscription("C0DIGEST", OTHER, timing, by="U0ADA")
+    put_subscription(app, subscription)
     assert app.repositories == AllowedRepositories(OTHER)
+    # who chose the wrong one ends that and chooses again, also where this process has spoken of it
+    app.tables.remove_field(SUBSCRIPTIONS, subscription.id)
+    with pytest.raises(UsageError, match="No repository is chosen yet"):
+        _ = app.repositories
+    put_subscription(app, replace(subscription, repository=THIRD))
+    assert app.repositories == AllowedRepositories(THIRD)
 
 
 NAMES: dict[str, tuple[dict[str, str], Repository, str]] = {
