@@ -29,7 +29,7 @@ from benchmarks.load import acks, answers, hour, month, morning
 from benchmarks.peers.command import compare_peers
 from benchmarks.previews import time_previews
 from benchmarks.providers import time_providers
-from benchmarks.questions import price_questions, time_threads
+from benchmarks.questions import price_questions, time_stops, time_threads
 from benchmarks.reading.outlines import time_outlines
 from benchmarks.reading.patch import measure_a_large_patch
 from benchmarks.reading.reviews import price_reviews, time_reviews
@@ -42,6 +42,7 @@ from tests.helpers.processes.command import Start, start_interpreter
 PARTS = {
     "day": (time_a_day, count_replay, time_reviews, price_reviews),
     "questions": (price_questions, time_threads),
+    "stop": (time_stops,),
     "clock": (time_ticks,),
     "evaluate": (time_evaluate,),
     "demo": (time_the_demo,),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from localslack.users.person import Person
@@ -18,6 +19,7 @@ from benchmarks.day import add_large_day, measure_command, open_empty_world
 from benchmarks.table import Table
 from bot.platform.models.claude import CLAUDE
 from bot.usage import Usage
+from tests.emulators.claude.script import Stall
 from tests.emulators.claude.server import Json, Step, Text, ToolUses, default_answer, summary_answer
 from tests.helpers.checks import closed_port, eventually
 from tests.helpers.world import CHANNEL, SMALL_DAY, World
@@ -27,6 +29,7 @@ THINKING_SECONDS = 0.5  # seconds before the model's first word
 THREADS = 8
 MAX_NEW = 0.20  # of the prompts of a second question
 MAX_WAIT = 1.0  # seconds before the first words, beside the model's own
+MAX_STOP = 2.0  # seconds that work goes on after somebody stops it
 FIRST, LATER = 0.10, 0.03  # dollars
 SECTION = "What a summary says in two to four sentences, at the length that summaries of busy days have. " * 4
 ANSWER = f"<answer>{'This is what was found in the diffs of the day. ' * 40}</answer>"
@@ -59,8 +62,10 @@ def answer_at_once(body: dict[str, Any]) -> Step:
 
 
 @contextmanager
-def open_digest_thread() -> Iterator[tuple[World, HttpTransport, str]]:
+def open_digest_thread(*, is_agent: bool = False) -> Iterator[tuple[World, HttpTransport, str]]:
     with open_empty_world() as there:
+        if is_agent:
+            there.slack.declare_agent()
         add_large_day(there.github)
         there.claude.respond = read_first
         there.settings.update(
@@ -134,6 +139,38 @@ def price_questions(table: Table) -> None:
     table.print_row("second question, reads two things", second.dollars, LATER, "dollars")
     for name, each in (("first", first), ("second", second), ("third", third)):
         table.print_row(f"{name} question: first words, after the model's own time", each.seconds, MAX_WAIT, "s")
+
+
+def time_stops(table: Table) -> None:
+    """Time how long an answer goes on after a press of Stop: with nothing written yet, and in its middle."""
+    with open_digest_thread(is_agent=True) as (there, wire, thread):
+        for name, text in (
+            ("before its first word", "<answer>"),
+            ("in its middle", ANSWER.removesuffix("</answer>")),
+        ):
+            asked: list[dict[str, Any]] = []
+            there.claude.respond = partial(_stall, asked, text)
+            ada = Person(there.slack, wire, user="U0ADA")
+            ada.send_message("Which of these touch the weights?", CHANNEL, thread)
+            eventually(partial(_is_waiting, there, asked, thread, is_written="middle" in name))
+            began = time.perf_counter()
+            ada.stop_session(CHANNEL, thread)
+            eventually(lambda: not there.slack.can_stop_session(CHANNEL, thread))
+            table.print_row(f"Stop {name}: until the session rests", time.perf_counter() - began, MAX_STOP, "s")
+
+
+def _stall(asked: list[dict[str, Any]], text: str, body: dict[str, Any]) -> Step:
+    """Begin an answer to a question and never end it; answer everything else."""
+    if not body.get("tools"):
+        return default_answer(body)
+    asked.append(body)
+    return Stall(text, 60, pings=60)
+
+
+def _is_waiting(there: World, asked: list[dict[str, Any]], thread: str, *, is_written: bool) -> bool:
+    replies = there.slack.list_replies(CHANNEL, thread)
+    is_shown = any(each.get("streaming_state") == "in_progress" for each in replies)
+    return bool(asked) and is_shown == is_written and there.slack.can_stop_session(CHANNEL, thread)
 
 
 def time_threads(table: Table) -> None:
