@@ -365,9 +365,9 @@ def render_spent(spent: CoveredList[SpentUse], most: int) -> list[Block]:
 
 def _render_spent_use(spent: SpentUse) -> list[Element]:
     use, merge = spent.use, spent.merge
-    place, name = f"{collapse_lines(use.path)[-_MAX_PLACE_LENGTH:]}:{use.line}", use.name[-_MAX_PLACE_LENGTH:]
+    name = shorten_start(collapse_lines(use.name), ".")
     by = f" (#{merge.number})" if merge else ""
-    return [make_text(f"{place} {use.kind} "), *make_code(name), make_text(f": {spent.why}{by}")]
+    return [make_text(f"{_name_place(use)} {use.kind} "), *make_code(name), make_text(f": {spent.why}{by}")]
 
 
 def render_other_news(news: Sequence[OtherNews]) -> list[Block]:
@@ -508,10 +508,7 @@ def render_line_link(change: ContractChange, pull: PullRequest | None) -> list[E
 
 
 def _name_place(use: Use) -> str:
-    path = collapse_lines(use.path)
-    # the end of a path says more than its beginning
-    end = path if len(path) <= _MAX_PLACE_LENGTH else f"…{path[-_MAX_PLACE_LENGTH:]}"
-    place = truncate_words(end, _MAX_NAME_WORDS)
+    place = truncate_words(shorten_start(collapse_lines(use.path), "/"), _MAX_NAME_WORDS)
     # what was added by hand has no line
     return f"{place}:{use.line}" if use.line else place
 
@@ -552,6 +549,15 @@ def make_code(content: str) -> list[Element]:
 
 def shorten_code(text: str, words: int) -> str:
     return truncate_words(truncate_text(collapse_lines(text), 120), max(1, words))
+
+
+def shorten_start(text: str, sign: str) -> str:
+    """Return the end of a path or dotted name, which says more than its beginning: whole parts, if it has any."""
+    if len(text) <= _MAX_PLACE_LENGTH:
+        return text
+    end = text[-_MAX_PLACE_LENGTH:]
+    at = end.find(sign)
+    return f"…{end[max(at, 0) :]}"
 
 
 def shorten_name(name: str) -> str:

@@ -19,7 +19,14 @@ from bot.features.profiles.scanning import LOOK_BACK
 from bot.features.profiles.service import PinnedMerge, ProfileEntry, Profiles
 from bot.features.touches.contracts import keep_contract
 from bot.features.touches.decisions import get_last_decisions, record_decision
-from bot.features.touches.lines import HitKey, PendingHits, TouchDecision, TouchVerdict, render_pending
+from bot.features.touches.lines import (
+    HitKey,
+    PendingHits,
+    TouchDecision,
+    TouchVerdict,
+    render_pending,
+    render_spent,
+)
 from bot.features.touches.service import find_pending
 from bot.features.touches.tasks import SCAN_INTERVAL, add_profile, refresh_profile, remove_profile
 from bot.platform.github.client import GitHubClient
@@ -407,3 +414,17 @@ def test_a_week_says_what_is_new_of_what_waits_and_lists_what_may_go() -> None:
     assert "May go\n  • a.py:3 replaces engine.core.stop: upstream does the same" in show(7)
     assert ", none of them new." in show(1)
     assert show(None).endswith("the oldest #4. May go: a.py:3; /prdigest pending says why.")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("vllm.entrypoints.serving.stop", "vllm.entrypoints.serving.stop"),
+        (f"vllm.entrypoints.{'serving.' * 10}stop", f"….{'serving.' * 10}stop"),
+        ("x" * 100, f"…{'x' * 90}"),
+    ],
+)
+def test_a_long_name_that_may_go_is_cut_at_a_dot_with_a_sign(name: str, shown: str) -> None:
+    spent = SpentUse(Use(UseKind.PATCH, name, f"plugin/{'folder/' * 15}a.py", 3), "upstream does the same")
+    text = as_read({"text": "", "blocks": render_spent(CoveredList((spent,)), 3)})
+    assert text == f"May go\n  • …/{'folder/' * 12}a.py:3 replaces {shown}: upstream does the same"
