@@ -17,6 +17,7 @@ from impact.contract.net_changes import MergeReference
 from impact.errors import attempt
 from impact.git.clone_trees import CloneTrees
 from impact.history.merges import WrittenMerge, parse_merge_message
+from impact.history.reverts import RevertIndex, list_reverted_numbers, select_standing
 from impact.profile.linking import UpstreamIndex
 from impact.profile.models import Profile, Use, UseKind
 from impact.profile.notes import find_notes, list_notes
@@ -40,7 +41,7 @@ _NOTED, _MAX_NOTED = (".py", ".md", ".rst", ".txt"), 100
 # lines of a difference, and characters of one
 _MAX_DIFFERENCE, _MAX_WIDTH = 60, 200
 _FUNCTIONS = frozenset({DefinitionKind.FUNCTION, DefinitionKind.METHOD})
-_CLOSES = re.compile(r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s+(?:[\w.-]+/[\w.-]+)?#(\d{1,9})\b", re.I)
+_CLOSES = re.compile(r"\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?):?\s+([\w.-]+/[\w.-]+)?#(\d{1,9})\b", re.I)
 
 
 def list_spent(
@@ -57,12 +58,15 @@ def list_spent(
     ``merges`` are those between the two. ``repository`` is upstream's name, if the clone does not say it.
     """
     named: dict[int, MergeReference] = {}
-    for at, merge in enumerate(sorted(merges, key=lambda each: each.merge_time)):
+    ordered = sorted(merges, key=lambda each: each.merge_time)
+    # nothing waits for what was taken back
+    gone = list_reverted_numbers(select_standing(RevertIndex(ordered).reverts, ordered))
+    for at, merge in enumerate(each for each in ordered if each.number not in gone):
         repository = str(merge.repository)
         reference = MergeReference(at, merge.number, merge.merge_commit or "", merge.merge_time, merge.title)
         named[merge.number] = reference
-        for closed in _CLOSES.findall(f"{merge.commit_message}\n{merge.body}"):
-            named.setdefault(int(closed), reference)
+        for closed in _list_closed(f"{merge.commit_message}\n{merge.body}", repository):
+            named.setdefault(closed, reference)
     uses = select_own_functions(profile.uses)
     names = {name for use in uses for name in get_compared_names(use)}
     tree = UpstreamTree(upstream)
@@ -75,6 +79,12 @@ def list_spent(
     earlier = _find_earlier(upstream, start, repository, others)
     spent = find_spent(uses, before, after, reasons, named, repository, earlier)
     return tuple(replace(each, difference=_compare_texts(team, profile.commit, each.use, after)) for each in spent)
+
+
+def _list_closed(text: str, repository: str) -> list[int]:
+    """Return the numbers of the issues of a repository that a merge says that it closes."""
+    closed = _CLOSES.findall(text)
+    return [int(number) for of, number in closed if of.casefold() in ("", repository.casefold())]
 
 
 def _list_reasons(team: CloneTrees, commit: str, uses: Sequence[Use]) -> dict[Use, tuple[str, ...]]:
@@ -102,7 +112,7 @@ def _find_earlier(
     for commit in upstream.read_commits(reversed(known), has_contents=False) if known else ():
         number, title = parse_merge_message(commit.message, Repository.parse(repository)) or (0, "")
         reference = MergeReference(places[commit.sha], number, commit.sha, commit.committed_at, title)
-        for each in (number, *map(int, _CLOSES.findall(commit.message))) if number else ():
+        for each in (number, *_list_closed(commit.message, repository)) if number else ():
             if each in numbers:
                 earlier[each] = reference
     return earlier

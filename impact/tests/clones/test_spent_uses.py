@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -68,17 +68,25 @@ ROW = Mapping[str, str]
 
 
 def find_spent(
-    folder: Path, team: str, after: str, message: str = "Change (#7)", begin: str = "Begin (#1)", note: str = ""
+    folder: Path,
+    team: str,
+    after: str,
+    message: str = "Change (#7)",
+    begin: str = "Begin (#1)",
+    note: str = "",
+    then: Sequence[str] = (),
 ) -> list[SpentUse]:
     with building(folder / "engine") as builder:
         builder.commit(begin, {"engine/__init__.py": b"", "engine/core.py": BEFORE.encode()})
         files = {"engine/core.py": after.encode()} if after != BEFORE else {"engine/other.py": b""}
         builder.commit(message, files)
+        for place, each in enumerate(then):
+            builder.commit(each, {"engine/later.py": b"LATER = %d" % place})
     with building(folder / "plugin") as builder:
         builder.commit("Begin", {"plugin/patches.py": team.encode(), "plugin/__init__.py": note.encode()})
     with open_clone_trees(folder / "engine") as upstream, open_clone_trees(folder / "plugin") as own:
         reader = UpstreamReader(upstream, Repository("octo", "engine"))
-        first, last = upstream.list_line()
+        first, *_, last = upstream.list_line()
         profile = reader.scan(DownstreamTree(own, "plugin", NOW, packages=("engine",)), first.sha)
         way = reader.read_range(first.sha, last.sha)
         return [*list_spent(own, profile, upstream, way.start, way.end, way.merges, "octo/engine")]
@@ -125,6 +133,16 @@ COMMENTS = {
     "its number": ("# until octo/engine#7 is merged", "Change (#7)", 7),
     "its address": ("# see https://github.com/octo/engine/pull/7", "Change (#7)", 7),
     "an issue that it closes": ("# works around #5", "Change (#7)\n\nFixes #5", 7),
+    "an issue of another project that it closes": (
+        "# works around #5",
+        "Change (#7)\n\nFixes octo/other#5",
+        0,
+    ),
+    "an issue that it closes with the project's name": (
+        "# works around #5",
+        "Change (#7)\n\nFixes Octo/Engine#5",
+        7,
+    ),
     "an issue that it does not close": ("# works around #5", "Change (#7)\n\nSee #5", 0),
     "one of another project": ("# see octo/other#7", "Change (#7)", 0),
     "another address": ("# see https://github.com/octo/other/pull/7", "Change (#7)", 0),
@@ -139,6 +157,26 @@ def test_what_a_comment_waits_for_was_merged(tmp_path: Path, comment: str, messa
     assert [(each.why, each.merge and each.merge.number) for each in spent] == (
         [("what its comment names was merged", merge)] if merge else []
     )
+
+
+@pytest.mark.parametrize(
+    ("then", "merge"),
+    [
+        (('Revert "Keep the order of all requests (#7)" (#8)',), None),
+        (
+            (
+                'Revert "Keep the order of all requests (#7)" (#8)',
+                'Revert "Revert "Keep the order of all requests (#7)" (#8)" (#9)',
+            ),
+            7,
+        ),
+    ],
+    ids=["reverted", "reverted, and that too"],
+)
+def test_nothing_waits_for_what_was_taken_back(tmp_path: Path, then: Sequence[str], merge: int | None) -> None:
+    team, title = PATCH.replace("{comment}", "# until #7 is merged"), "Keep the order of all requests (#7)"
+    spent = find_spent(tmp_path, team, BEFORE, title, then=then)
+    assert [each.merge and each.merge.number for each in spent] == ([merge] if merge else [])
 
 
 def test_numbers_of_a_comment_are_bounded() -> None:
