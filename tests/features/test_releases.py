@@ -353,6 +353,34 @@ def test_what_slack_refuses_is_told_to_people_and_tried_until_it_is_too_late(wor
     assert world.app.due_queue.get_time(item) is None
 
 
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (ValueError("not expected"), "a bug: see the worker's log"),
+        (MirrorUnavailable("It is away."), "It is away"),
+    ],
+)
+def test_what_can_not_be_made_is_tried_for_hours_and_then_told(
+    world: World, failure: Exception, reason: str
+) -> None:
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0", 6))
+
+    def fail(*_: object) -> CommitWay:
+        raise failure
+
+    world.history.list_way = fail  # type: ignore[method-assign, assignment]
+    item = ReleasePost(f"{DAILY.id} v1.2.0")
+    assert world.look() == []
+    assert world.app.due_queue.get_time(item)
+    world.now += timedelta(hours=world.app.settings.prdigest_catch_up_hours + 1)
+    assert world.look() == []
+    assert world.app.due_queue.get_time(item) is None
+    incident = world.app.tables.get(INCIDENTS, f"{item}#skipped")
+    assert incident
+    assert (incident.reason, incident.to, incident.retry) == (reason, "U0ADA", None)
+
+
 def test_tags_that_can_not_be_read_now_are_told_by_a_later_look(world: World) -> None:
     world.subscribe(DAILY)
     world.history.tags.append(tag("v1.2.0", 6))

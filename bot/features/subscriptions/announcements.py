@@ -76,7 +76,11 @@ def post_release(app: App, name: str) -> None:
     except StoreUnavailable:
         raise
     except PrdigestError as error:
-        _put_off(app, subscription, item, error)
+        _put_off(app, subscription, item, str(error).rstrip("."), is_refused=isinstance(error, SlackCallRefused))
+        return
+    except Exception:
+        log.exception("%s is not posted", item)
+        _put_off(app, subscription, item, "a bug: see the worker's log")
         return
     app.due_queue.drop(item)
     resolve_incident(app, str(item), IncidentKind.MISSING, "posted after all")
@@ -92,18 +96,21 @@ def _render_post(app: App, subscription: Subscription, tag: str) -> Post:
     return add_buttons(post, menu) if menu else post
 
 
-def _put_off(app: App, subscription: Subscription, item: ReleasePost, error: PrdigestError) -> None:
-    """Leave a post to the next attempt, and tell people what only they can mend; after hours there is none."""
-    now, tag, channel = app.now(), item.name.partition(" ")[2], subscription.channel
+def _put_off(
+    app: App, subscription: Subscription, item: ReleasePost, reason: str, *, is_refused: bool = False
+) -> None:
+    """Leave a post to the next attempt, and tell people what only they can mend; after hours, that none comes."""
+    now, tag, channel, by = app.now(), item.name.partition(" ")[2], subscription.channel, subscription.by
     title = f"{tag} of {subscription.repository}"
-    log.warning("%s is not posted yet in %s: %s", title, channel, error)
+    log.warning("%s is not posted yet in %s: %s", title, channel, reason)
     seen = app.tables.get(SEEN_TAGS, str(subscription.repository).lower())
     first = seen.tags.get(tag) if seen else None
     is_over = first is None or now - first > timedelta(hours=app.settings.prdigest_catch_up_hours)
-    if isinstance(error, SlackCallRefused):
-        reason, retry = str(error).rstrip("."), None if is_over else now + RETRY_PAUSE
-        kind = IncidentKind.MISSING
-        report_incident(app, Incident(str(item), kind, title, reason, now, retry, channel, subscription.by))
-    if is_over:
+    kind, retry = (IncidentKind.SKIPPED, None) if is_over else (IncidentKind.MISSING, now + RETRY_PAUSE)
+    # the report on what was refused says that it is not tried again
+    if is_over and is_refused:
         abandon_incident(app, str(item), IncidentKind.MISSING)
+    elif is_over or is_refused:
+        report_incident(app, Incident(str(item), kind, title, reason, now, retry, channel, by))
+    if is_over:
         app.due_queue.drop(item)
