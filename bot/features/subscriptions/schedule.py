@@ -359,6 +359,10 @@ def _select_ready(app: App, due: Sequence[tuple[NextDigest, datetime]]) -> list[
 
 
 def _process_digests(app: App, ready: Sequence[_DueDigest], jobs: JobQueue) -> None:
+    for each in ready:
+        # also where somebody requested the digest before its time
+        if each.digest.record.is_posted and each.subscription.has_open_pulls:
+            app.due_queue.add(OpenPullsPost(each.item.name), each.due_at)
     app.due_queue.move_all(
         [
             (each.item, each.due_at, each.subscription.timing.find_next_after(each.due_at))

@@ -12,6 +12,7 @@ from bot.errors import RateLimited
 from bot.features.merges.requests import DigestView
 from bot.features.subscriptions.open_pulls import post_open_pulls
 from bot.features.subscriptions.rules import Subscription
+from bot.features.subscriptions.schedule import post_digest
 from bot.features.subscriptions.tables import put_subscription
 from bot.platform.store.due_queue import NextDigest, OpenPullsPost
 from bot.platform.store.keys import build_attempt_key
@@ -99,6 +100,13 @@ def test_it_comes_with_the_digest_once_a_week_and_folds_what_it_showed(week: Bot
     )
     [reply] = week.slack.list_replies(HERE, thread["ts"])
     assert "#101 Change part 101 — " in as_read(reply)
+
+
+def test_it_comes_also_where_somebody_requested_the_digest_before_its_time(week: Bot) -> None:
+    post_digest(week.services, WEEKLY.build_digest_spec(DUE))
+    for _ in range(5):
+        pass_time(week)
+    assert len(list_posts(week)) == 1
 
 
 @pytest.mark.parametrize(
