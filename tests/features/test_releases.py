@@ -369,7 +369,7 @@ def test_what_can_not_be_made_is_tried_for_hours_and_then_told(
     def fail(*_: object) -> CommitWay:
         raise failure
 
-    world.history.list_way = fail  # type: ignore[method-assign, assignment]
+    world.history.list_way = fail  # type: ignore[method-assign]
     item = ReleasePost(f"{DAILY.id} v1.2.0")
     assert world.look() == []
     assert world.app.due_queue.get_time(item)

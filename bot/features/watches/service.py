@@ -212,7 +212,9 @@ def _tell_news(app: App, repository: Repository, watch: Watch, places: Whereabou
         app.tables.put_field(WATCHES, watch.field, replace(watch, telling=telling), _name(repository))
         sentences = [events[each] for each in telling if each in events]
         channel = app.messenger.open_direct_messages(watch.user)
-        post_once(app, channel, key, _render_news(places, sentences))
+        # a tag that an attempt was to tell is none any more once a release has it
+        if sentences:
+            post_once(app, channel, key, _render_news(places, sentences))
         watch = replace(watch, told=(*watch.told, *telling), telling=())
         app.tables.put_field(WATCHES, watch.field, watch, _name(repository))
     if _is_over(watch, places, app.now()):

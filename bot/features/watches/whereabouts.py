@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -122,18 +122,23 @@ def find_whereabouts(app: App, pull: PullRequest) -> Whereabouts:
     except (MirrorUnavailable, SourceUnavailable) as error:
         problem = str(error).rstrip(".")
     gap = Coverage.of(CoveredPart(f"the tags of {repository}", 1, 0, problem)) if problem else COMPLETE
-    pins = _read_pins(app, pull, history)
+    pins = _read_pins(app, pull, history, {tag.name for copy in copies for tag in copy.tags})
     others = find_others(list_histories(app, repository), pull)
     return Whereabouts(pull, CoveredList(tags, gap), copies, newest, pins, outcomes, others)
 
 
-def _read_pins(app: App, pull: PullRequest, history: TagHistory | None) -> tuple[HoldingPin, ...]:
-    """Return the pins of the profiles that the asker may see. Without commits, nobody knows what they hold."""
+def _read_pins(
+    app: App, pull: PullRequest, history: TagHistory | None, copied_to: Collection[str]
+) -> tuple[HoldingPin, ...]:
+    """Return the pins of the profiles that the asker may see. Without commits, nobody knows what they hold.
+
+    The commit of a pinned tag is the last one of the default branch in it: what was copied to it comes after that.
+    """
     pins = []
     for entry in app.profiles.list_entries():
         if (pin := entry.pin) and str(entry.upstream).casefold() == str(pull.repository).casefold():
-            holds: bool | None = None
-            if history:
+            holds: bool | None = True if pin.name in copied_to else None
+            if history and not holds:
                 with suppress(SourceUnavailable):
                     holds = history.is_part(pull.repository, pull.commit, pin.commit)
             pins.append(HoldingPin(entry.name, pin.label, holds))

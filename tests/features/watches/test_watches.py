@@ -153,6 +153,15 @@ def test_it_says_which_tags_and_pins_hold_a_merge(world: World) -> None:
     ]
 
 
+def test_a_pinned_tag_holds_what_was_copied_to_it(world: World) -> None:
+    world.history.copies = (CommitCopy("c0" * 20, "Keep the order (#7) (#9)", (tag("v1.0.1", 1),)),)
+    pinned = PinnedMerge("v1.0.1", "d" * 40, NOON - DAY)
+    world.app.profiles.list_entries = lambda: [ProfileEntry("ascend", REPOSITORY, (), pin=pinned)]  # type: ignore[method-assign]
+    assert "The pin of ascend (v1.0.1) holds it." in where(world)
+    world.watch("merged")
+    assert "The pin of ascend (v1.0.1) holds it." in world.tell()[0]
+
+
 def test_a_merge_in_no_tag_says_how_old_the_newest_is(world: World) -> None:
     assert f"In no tag yet: the newest, v0.9, is of {NOON - 20 * DAY:%Y-%m-%d}." in where(world)
 
@@ -280,6 +289,21 @@ def test_a_crash_at_any_call_to_slack_tells_it_once(world: World, at: int, *, wi
     texts = [text.partition("• ")[2] for text in world.tell()]
     assert sum("first release" in text for text in texts) == 1
     assert sum("holds it" in text and "pin" in text for text in texts) == 1
+
+
+def test_what_is_no_event_any_more_ends_no_watch(world: World) -> None:
+    world.watch("merged")
+    world.history.tags = (tag("v1.1.0rc1", 2),)
+    world.app.__dict__["messenger"], whole = Fragile(world.app.messenger, Fuse(2)), world.app.messenger
+    with pytest.raises(Crash):
+        tell_watchers(world.app, REPOSITORY)
+    world.app.__dict__["messenger"] = whole
+    (begun,) = world.watches()
+    assert begun.telling == ("tag",)
+    # the release comes before the next attempt
+    world.history.tags = (tag("v1.1.0rc1", 2), tag("v1.1.0", 3))
+    assert world.tell() == []
+    assert "The first release that holds it is v1.1.0" in world.tell()[0]
 
 
 def test_who_can_not_be_reached_watches_no_longer(world: World) -> None:
