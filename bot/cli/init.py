@@ -386,16 +386,10 @@ def _load_history(app: App, days: int, *, is_asking: bool) -> None:
     if is_asking:
         click.echo("Ctrl-C ends that: the test comes all the same, and the same command loads the rest.")
     try:
-        load_history(app, _get_repository(app), span, None)
+        load_history(app, app.repositories.default, span, None)
     except KeyboardInterrupt:
         if not is_asking:
             raise
-
-
-def _get_repository(app: App) -> Repository:
-    if app.settings.prdigest_repo is None:
-        raise UsageError("PRDIGEST_REPO is not set.")
-    return app.settings.prdigest_repo
 
 
 def _send_test(app: App) -> None:
@@ -423,7 +417,7 @@ def _send_test(app: App) -> None:
             channel = place if text.strip() == code else ""
     click.echo("It came. The test takes a minute…")
     day = get_yesterday(app.now(), app.settings.prdigest_timezone)
-    spec = DigestSpec(channel, _get_repository(app), Span(day.date, day.date, day.zone))
+    spec = DigestSpec(channel, app.repositories.default, Span(day.date, day.date, day.zone))
     note = "A test, which only you see. The thread comes with the digest in the channel."
     lead = app.compose_digest(spec, [note], is_preview=True).lead
     app.messenger.post_message(channel, lead.build_payload(), f"init:{code}")

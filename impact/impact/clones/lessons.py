@@ -82,7 +82,7 @@ def find_lessons(
     ``upstream_name`` is that of its repository, without the owner. Raises ImpactError if a clone can't be read.
     """
     distinct = [*dict.fromkeys(name for name in names if _split(name)[1])][:MAX_NAMES]
-    words = {name: {word for word in (_split(name)[1], *_list_required(name)) if word} for name in distinct}
+    words = {name: _list_words(name) for name in distinct}
     reader = _Reader(team, upstream, tuple(packages))
     lessons: dict[str, list[Lesson]] = {name: [] for name in distinct}
     for changed in _list_following(team, commit, upstream_name) if distinct else ():
@@ -110,10 +110,10 @@ def _is_telling(name: str) -> bool:
     return len(member) >= _MIN_TELLING and "_" in member and member != _MADE
 
 
-def _list_required(name: str) -> Iterator[str]:
-    """Yield the class that a file has to name for a member to be its own."""
-    if not _is_telling(name):
-        yield _split(name)[0]
+def _list_words(name: str) -> set[str]:
+    """Return what a file has to have: the name, and the class of one that others have, too."""
+    owner, word = _split(name)
+    return {word, owner} if owner and not _is_telling(name) else {word}
 
 
 def _list_following(team: CloneTrees, commit: str, upstream_name: str) -> Iterator[_Changed]:
@@ -227,16 +227,12 @@ class _Reader:
     def _has_changed(self, merge: TreeCommit, name: str) -> bool:
         """Return whether a merge of upstream changed the definition of a name."""
         owner, member = _split(name)[0], name.rpartition(".")[2]
-        sides = ((change.old, change.new) for change in merge.changes)
-        return any(
-            self._read_definition(old, owner, member) != self._read_definition(new, owner, member)
-            for old, new in sides
-        )
 
-    def _read_definition(self, version: BlobVersion | None, owner: str, member: str) -> Sequence[str]:
-        is_read = version is not None and version.path.endswith(".py")
-        text = self._upstream.read_file(version).text if version and is_read else ""
-        return _cut_definitions(text, member) if owner in text else []
+        def read(version: BlobVersion | None) -> Sequence[str]:
+            text = self._upstream.read_file(version).text if version and version.path.endswith(".py") else ""
+            return _cut_definitions(text, member) if owner in text else []
+
+        return any(read(change.old) != read(change.new) for change in merge.changes)
 
     def _list_merges(self, numbers: frozenset[int]) -> dict[int, TreeCommit]:
         line = self._upstream.find_mentions(f"(#{number})" for number in numbers)
