@@ -50,11 +50,12 @@ def list_notes(path: str, text: str) -> list[Note]:
     file, parent, current = "", "", Note()
     for line in _list_lines(path, text):
         words = line.split()
-        title = next((word.strip("*`'\":") for word in words if _FILE.fullmatch(word.strip("*`'\":"))), "")
-        names = _list_names(line) if len(words) <= _MAX_WORDS else []
+        is_short = len(words) <= _MAX_WORDS
+        title = next(filter(_FILE.fullmatch, (word.strip("*`'\":") for word in words if is_short)), "")
+        names = _list_names(line) if is_short else []
         if not words:
             file, parent, current = "", "", Note()
-        elif title and len(words) <= _MAX_WORDS:
+        elif title:
             file, parent, current = title, "", Note()
         elif names and current.names and not current.text and not _MARK.match(line):
             current.names += tuple(names)
@@ -93,11 +94,8 @@ def _list_lines(path: str, text: str) -> Iterator[str]:
 def _list_names(line: str) -> list[str]:
     """Return the names of a line that has nothing else: dotted ones, calls, or quoted ones behind a mark."""
     bare = _MARK.sub("", line, count=1)
-    names, at = [], 0
-    while match := _NAME.match(bare, at):
-        is_name = "." in match["name"].rstrip(".") or match["call"] or (match["quote"] and bare != line)
-        if not is_name:
-            return []
-        names.append(match["name"])
-        at = match.end() + len(bare[match.end() :]) - len(bare[match.end() :].lstrip())
-    return names if at >= len(bare) else []
+    matches = [] if _NAME.sub("", bare).strip() else [*_NAME.finditer(bare)]
+    is_list = all(
+        "." in each["name"].rstrip(".") or each["call"] or (each["quote"] and bare != line) for each in matches
+    )
+    return [each["name"] for each in matches] if is_list else []
