@@ -19,7 +19,8 @@ from bot.errors import ConfigurationError, PrdigestError, SlackCallRefused, Stor
 from bot.features.digest.service import DigestUse, build_digest
 from bot.features.merges.requests import RisksRequest
 from bot.features.questions.reading import ReadingSession
-from bot.features.questions.rules import ThreadSubject
+from bot.features.questions.rules import Question, ThreadSubject
+from bot.features.questions.service import QUESTIONS, abandon_question
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import SUBSCRIPTIONS, put_subscription
 from bot.features.summaries.service import get_cached_entry, get_entry
@@ -442,3 +443,17 @@ def test_a_file_of_path_classes_that_can_not_be_used_stops_the_bot_before_its_fi
     ):
         prepare_worker(base)
     assert is_one_sentence(str(caught.value))
+
+
+def test_a_question_that_is_given_up_leaves_no_button_that_stops_nothing(bot: Env, slack: SlackEmulator) -> None:
+    slack.declare_agent()
+    thread = slack.add_message("C0DIGEST", "Why?", "U0ASKER")
+    asked = slack_request(f"mention:C0DIGEST:{thread}", thread=thread, message=thread)
+    with open_base() as base:
+        # as the process did that died over it
+        base.slack.agents_sessions_setStatus(channel_id="C0DIGEST", thread_ts=thread, status="processing")
+        place = f"C0DIGEST:{thread}"
+        base.tables.enqueue(QUESTIONS, Question(asked, "Why?", thread), float(thread), place, least=0)
+        assert slack.can_stop_session("C0DIGEST", thread)
+        assert abandon_question(base, place, "I gave up.")
+    assert not slack.can_stop_session("C0DIGEST", thread)
