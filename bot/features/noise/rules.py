@@ -40,7 +40,11 @@ _DAY = timedelta(days=1)
 _MUTE_DAYS = 90  # without a day: what somebody forgot must not hide anything for good
 _MAX_VALUE = 80  # characters of a name
 _MAX_FOLDED = 200  # of one button, whose value has 2,000 characters
-_SECURITY = re.compile(r"\bsecurity\b|\bvulnerab|\bCVE-\d{4}-\d|\bGHSA-\w", re.I)
+_SECURITY = re.compile(
+    r"\bsecurity\b|\bvulnerab|\bexploit|\bCVE-\d{4}-\d|\bGHSA-\w|\bcode execution\b|\bpath traversal\b|"
+    r"\b(?:RCE|XSS|SSRF|DoS)\b|\bdenial of service\b",
+    re.I,
+)
 MUTED = "muted"
 
 

@@ -85,6 +85,7 @@ MATCHED: dict[str, tuple[Mute, PullRequest, bool]] = {
     "bots": (mute(MuteKind.AUTHOR, "bots"), pull(author=Account("renovate[bot]")), True),
     "a person is no bot": (mute(MuteKind.AUTHOR, "bots"), pull(), False),
     "never what is about security": (mute(MuteKind.AREA, AREA), pull(title="Fix CVE-2026-1 in the parser"), False),
+    "nor by another of its words": (mute(MuteKind.AREA, AREA), pull(title="Fix RCE by a pickled message"), False),
     "nor what is labelled so": (mute(MuteKind.AREA, AREA), pull(labels=("Security",)), False),
 }
 
