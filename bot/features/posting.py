@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from bot.app import App
@@ -22,20 +22,24 @@ class BegunPost:
 BEGUN_POSTS = Table("post:{key}", BegunPost, "when a message was posted", days=30)
 
 
+def find_posted(app: App, channel: str, key: str, thread: str | None = None) -> str:
+    """Return the timestamp of the message of a key, empty if none stands."""
+    begun = app.tables.get(BEGUN_POSTS, key)
+    if begun is None or begun.message:
+        return begun.message if begun else ""
+    return app.messenger.find_posts(channel, begun.begun_at - CLOCK_SKEW, thread).get(key, "")
+
+
 def post_once(app: App, channel: str, key: str, post: Post, thread: str | None = None) -> str:
     """Post a message unless that of the key stands, and return its timestamp.
 
     Raises what Slack raises, and StoreUnavailable: another call with the same key finishes it.
     """
     with app.tables.hold_lease(BEGUN_POSTS, key):
-        earlier = app.tables.get(BEGUN_POSTS, key)
-        if earlier and earlier.message:
-            return earlier.message
-        since, message = earlier.begun_at if earlier else app.now(), ""
-        if earlier:
-            message = app.messenger.find_posts(channel, since - CLOCK_SKEW, thread).get(key, "")
+        message = find_posted(app, channel, key, thread)
+        begun = app.tables.get(BEGUN_POSTS, key) or BegunPost(app.now())
         if not message:
-            app.tables.put(BEGUN_POSTS, BegunPost(since), key)
+            app.tables.put(BEGUN_POSTS, begun, key)
             message = app.messenger.post_message(channel, post.build_payload(), key, thread)
-        app.tables.put(BEGUN_POSTS, BegunPost(since, message), key)
+        app.tables.put(BEGUN_POSTS, replace(begun, message=message), key)
         return message

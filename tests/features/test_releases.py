@@ -322,6 +322,21 @@ def test_a_crash_at_any_call_to_slack_posts_it_once(world: World, at: int, *, wi
     assert world.app.due_queue.get_time(ReleasePost(f"{DAILY.id} v1.2.0")) is None
 
 
+def test_what_stands_is_not_given_up_because_of_what_fails_since(world: World) -> None:
+    world.subscribe(DAILY)
+    world.history.tags.append(tag("v1.2.0", 6))
+    whole = world.app.messenger
+    world.app.__dict__["messenger"] = Fragile(whole, Fuse(1, True))
+    with pytest.raises(Crash):
+        world.look()
+    assert len(world.posts()) == 1
+    world.app.__dict__["messenger"] = whole
+    world.history.tags.clear()
+    world.now += RETRY_PAUSE
+    assert len(world.look()) == 1
+    assert world.app.due_queue.get_time(ReleasePost(f"{DAILY.id} v1.2.0")) is None
+
+
 # at which call to which port a process ends, while a post is planned or made
 @pytest.mark.parametrize(
     ("port", "at"), [*(("tables", at) for at in range(1, 12)), *(("due_queue", at) for at in range(1, 5))]

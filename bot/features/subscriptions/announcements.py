@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from bot.app import App
 from bot.errors import MirrorUnavailable, PrdigestError, SlackCallRefused, SourceUnavailable, StoreUnavailable
-from bot.features.posting import post_once
+from bot.features.posting import find_posted, post_once
 from bot.features.releases import SEEN_TAGS, build_release, concerns_pin, list_new_tags, render_release
 from bot.features.subscriptions.incidents import (
     Incident,
@@ -72,7 +72,9 @@ def post_release(app: App, name: str) -> None:
         return
     key = f"release:{subscription.channel}:{subscription.view.profile}:{tag}"
     try:
-        post_once(app, subscription.channel, key, _render_post(app, subscription, tag))
+        # what stands is not given up because of what fails since
+        if not find_posted(app, subscription.channel, key):
+            post_once(app, subscription.channel, key, _render_post(app, subscription, tag))
     except StoreUnavailable:
         raise
     except PrdigestError as error:
