@@ -29,7 +29,7 @@ from bot.features.touches.lines import (
     render_touches,
 )
 from bot.features.touches.requests import ReleaseRequest
-from bot.features.touches.service import find_entry, judge_pending
+from bot.features.touches.service import find_entry, judge_pending, list_copied
 from bot.features.watches.service import list_watched
 from bot.features.watches.whereabouts import NO_CLONE
 from bot.platform.git.tag_history import Tag, TagHistory
@@ -179,7 +179,10 @@ def build_release(app: App, entry: ProfileEntry, name: str = "", reader: str = "
     listed = app.merge_history.read_merges(upstream, start.merged_at - _LOOK_BACK, app.now())
     merges = [each for each in listed if not each.other_branch]
     inside = {each.number: each for each in merges if way.has_merge(each.commit, each.number)}
-    new = {number: each for number, each in inside.items() if each.merge_time > start.merged_at}
+    held = list_copied(app, upstream, start)
+    new = {
+        number: each for number, each in inside.items() if each.merge_time > start.merged_at and number not in held
+    }
     outcomes = [each for each in find_outcomes(RevertIndex(listed)) if each.stands]
     regressions = [each for each in outcomes if each.pull.number in new and each.by.number not in inside]
     return ReleaseReport(
@@ -193,7 +196,7 @@ def build_release(app: App, entry: ProfileEntry, name: str = "", reader: str = "
         regressions,
         [*_list_warnings(app, [*new.values()][:_MAX_REVIEWS], outcomes)],
         [
-            *_list_repairs(app, entry, outcomes, new),
+            *_list_repairs(app, entry, "your pin" if entry.pin else start.label, outcomes, new),
             *(_list_watched(app, history, tag, new, reader) if reader else ()),
         ],
         # what came later is told as what is wrong in it
@@ -247,15 +250,15 @@ def _list_warnings(
 
 
 def _list_repairs(
-    app: App, entry: ProfileEntry, outcomes: Iterable[MergeOutcome], new: Mapping[int, PullRequest]
+    app: App, entry: ProfileEntry, start: str, outcomes: Iterable[MergeOutcome], new: Mapping[int, PullRequest]
 ) -> Iterator[tuple[PullRequest, str]]:
-    """Yield what reverted or repaired a merge that the team's pin holds and that it was warned of."""
+    """Yield what reverted or repaired a merge that the start holds and that the team was warned of."""
     own = (each.key.reference for each in app.tables.list_fields(HITS, entry.name).values())
     shown = {each.number for each in own if str(each.repository).lower() == str(entry.upstream).lower()}
     for outcome in outcomes:
         if outcome.by.number in new and outcome.pull.number in shown and outcome.pull.number not in new:
             verb = "repairs" if outcome.kind is OutcomeKind.REPAIRED else "reverts"
-            yield outcome.by, f"{verb} #{outcome.pull.number}, which touches you and is in your pin"
+            yield outcome.by, f"{verb} #{outcome.pull.number}, which touches you and is in {start}"
 
 
 def _list_watched(
@@ -289,7 +292,8 @@ def _count_hits(report: ReleaseReport) -> str:
     since = f"your pin ({start})" if report.entry.pin else f"the release before ({start}; your code pins none)"
     counts = Counter(hit.level for hit in report.touches.touching.ignore_coverage())
     kinds = [format_count(counts[level], *words) for level, words in _KINDS.items() if counts[level]]
-    early = "" if report.has_start else "It was cut before your pin: only what was copied to it is new to you."
+    place = "your pin" if report.entry.pin else report.start.label
+    early = "" if report.has_start else f"It was cut before {place}: only what was copied to it is new to you."
     if report.pending.merges:
         merges = f"{format_count(report.pending.merges, 'merge')} since {since}"
         merges += f": {', '.join(kinds)}." if kinds else "."

@@ -24,6 +24,7 @@ from bot.features.subscriptions.schedule import enqueue_due
 from bot.features.subscriptions.tables import SUBSCRIPTIONS
 from bot.features.touches.contracts import LEDGERS, keep_contract
 from bot.features.touches.decisions import note_shown
+from bot.features.touches.service import find_pending
 from bot.features.watches.service import WATCHES, Watch
 from bot.platform.commands import AllowedRepositories
 from bot.platform.git.tag_history import CommitWay, Tag
@@ -81,6 +82,7 @@ class History:
     tags: list[Tag] = field(default_factory=lambda: [tag("v1.1.0", -9)])
     held: tuple[int, ...] = (2, 3, 4, 5)
     copied: frozenset[int] = frozenset()
+    copied_to_pin: frozenset[int] = frozenset()
     is_after_pin: bool = True
     failure: PrdigestError | None = None
 
@@ -91,7 +93,9 @@ class History:
     def list_tags(self, _: object, commit: str = "") -> tuple[Tag, ...]:
         return tuple(self.tags[1:] if commit else self.tags)
 
-    def list_way(self, *_: object) -> CommitWay:
+    def list_way(self, _: object, start: str, end: str) -> CommitWay:
+        if self.copied_to_pin and end == self.tags[0].commit:
+            return CommitWay({}, self.copied_to_pin)
         return CommitWay({f"{number:040x}": number for number in self.held}, self.copied)
 
     def is_part(self, *_: object) -> bool:
@@ -199,6 +203,36 @@ def test_a_tag_that_was_cut_before_the_pin_has_copies_alone(world: World) -> Non
     text = world.show("v1.1.1")
     assert "It was cut before your pin: only what was copied to it is new to you. 1 merge since your pin" in text
     assert "Touches ascend (1 of 1 merge)" in text
+
+
+def test_what_was_copied_to_the_pinned_tag_is_not_new(world: World) -> None:
+    world.put(replace(PIN, name="v1.1.0"))
+    world.history.tags.append(tag("v1.2.0", 6))
+    pending = find_pending(world.app, "ascend")
+    assert pending
+    assert [each.number for each in pending.pulls] == [2]
+    world.history.copied_to_pin = frozenset({2, 3})
+    pending = find_pending(world.app, "ascend")
+    assert pending
+    assert (pending.pulls, pending.merges) == ((), 3)
+    text = world.show()
+    assert "2 merges since your pin (v1.1.0, 6 days earlier)." in text
+    assert "#3" not in text, "it is in the pin, where its revert came too late for this tag"
+
+
+def test_without_a_pin_no_text_says_that_there_is_one(world: World) -> None:
+    world.history.tags.append(tag("v1.2.0", 6))
+    report = build_release(world.app, world.app.profiles.find_entry("ascend"))
+    note_shown(world.app, report.entry, [replace(report.touches.touching.ignore_coverage()[0], number=1)])
+    world.history.is_after_pin = False
+    bare = replace(report.entry, pin=None)
+    start = replace(PIN, name="v1.1.0")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("bot.features.releases._find_release_before", lambda *_: start)
+        text = as_read(render_release(build_release(world.app, bare), "Engine", "").build_payload())
+    assert "It was cut before v1.1.0: only what was copied to it is new to you." in text
+    assert "(repairs #1, which touches you and is in v1.1.0)" in text
+    assert "your pin" not in text
 
 
 def test_what_is_in_a_tag_and_on_no_list_is_told_before_any_count(world: World) -> None:
@@ -384,7 +418,7 @@ def test_what_can_not_be_made_is_tried_for_hours_and_then_told(
     def fail(*_: object) -> CommitWay:
         raise failure
 
-    world.history.list_way = fail  # type: ignore[method-assign]
+    world.history.list_way = fail  # type: ignore[method-assign, assignment]
     item = ReleasePost(f"{DAILY.id} v1.2.0")
     assert world.look() == []
     assert world.app.due_queue.get_time(item)

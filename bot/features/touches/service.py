@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from bot.app import App
 from bot.dates import Span, get_today, parse_span
-from bot.errors import SlackCallRefused, TimeLimitExceeded, UsageError
+from bot.errors import MirrorUnavailable, SlackCallRefused, SourceUnavailable, TimeLimitExceeded, UsageError
 from bot.features.merges.others import find_all_others
 from bot.features.merges.outcomes import RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
@@ -77,6 +77,7 @@ from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
 from impact.repository import Repository
+from impact.source.models import is_tag
 from impact.text.strings import quote_input
 from impact.touches.breakage.explanations import Kinship
 from impact.touches.breakage.suspects import SuspectRange, SuspectReport, build_report
@@ -167,7 +168,9 @@ def judge_pending(
     if way:
         unlisted = len({*way.commits.values()} - {0, *(each.number for each in listed)})
         listed = tuple(each for each in listed if way.has_merge(each.commit, each.number))
-    merges = {each.number: each for each in listed if each.merge_time > pin.merged_at and not each.other_branch}
+    later = (each for each in listed if each.merge_time > pin.merged_at and not each.other_branch)
+    held = list_copied(app, upstream, pin)
+    merges = {each.number: each for each in later if each.number not in held}
     kept = [each for each in list_kept_contracts(app, list(merges.values())[:_MAX_PENDING]) if each]
     gone = list_reverted_numbers(select_standing(RevertIndex(listed).reverts, listed))
     closed = gone | list_closed(app, name, upstream)
@@ -193,6 +196,21 @@ def judge_pending(
         find_spent(app, entry, profile, pin.commit, newest, [*merges.values()]) if has_spent else NO_SPENT,
     )
     return pending, report, waiting
+
+
+def list_copied(app: App, upstream: Repository, pin: PinnedMerge) -> frozenset[int]:
+    """Return the merges that a pinned tag has as copies: its commit is the last one of the default branch in it.
+
+    Without the commits, which are not brought up to date for it, none.
+    """
+    history = app.sources.tag_history if is_tag(pin.name) else None
+    try:
+        tags = history.list_tags(upstream) if history else ()
+        commit = next((each.commit for each in tags if each.name == pin.name), "")
+        return history.list_way(upstream, pin.commit, commit).copied if history and commit else frozenset()
+    except (MirrorUnavailable, SourceUnavailable) as error:
+        log.info("what was copied to %s of %s is not known: %s", pin.name, upstream, error)
+        return frozenset()
 
 
 # --- contract changes and deprecations

@@ -162,7 +162,9 @@ class GitTagHistory:
         shown = "--format=%H%x00%s%x00%b%x01"
         arguments = ("log", "--tags", "--not", BRANCH, "-F", *named, shown, most, "--")
         with self.reader.open_command(repository, *arguments) as process:
-            output, _ = read_output(process)
+            output, is_whole = read_output(process)
+        if not is_whole:
+            raise SourceUnavailable(f"The tags of {repository} have too many commits of their own.")
         copies = []
         for sha, subject in _select_copies(output.decode("utf-8", "replace"), commit, number, plain):
             copies.append(CommitCopy(sha, clean_title(subject), self.list_tags(repository, sha)))

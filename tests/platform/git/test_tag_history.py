@@ -119,6 +119,12 @@ def test_a_copy_that_no_tag_holds_is_not_fetched(released: Released) -> None:
     assert released.find_copies() == ()
 
 
+def test_copies_that_are_not_all_read_are_never_none(released: Released, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.platform.git.tag_history.read_output", lambda _: (b"", False))
+    with pytest.raises(SourceUnavailable, match="have too many commits of their own"):
+        released.find_copies()
+
+
 def test_a_pin_holds_what_is_in_its_history(released: Released) -> None:
     released.history.update(ENGINE)
     shas = released.shas
