@@ -1,7 +1,8 @@
 """``python -m evals others``: how early a warning comes that another downstream followed what touches one, too.
 
-Each downstream is judged by its own tree, week by week, as a profile is; a warning comes where another one had
-changed for the same merge, unless this one had, or its pin was past it.
+Each downstream is judged by its tree of the week, as a profile is, about the merges that commits of any name.
+A warning comes where another one had named the merge, unless this one had, or its pin was past it. Whether it
+changed for that later is seen by its last tree: messages hardly say.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import os
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from statistics import median
 
@@ -20,12 +22,12 @@ import click
 from bot.platform.git.reading import open_clone_trees
 from bot.platform.store.due_queue import CHECK_INTERVAL
 from impact.clones.clone_contracts import extract_contracts
-from impact.clones.followers import ChangedNames, list_changed_names, read_following
+from impact.clones.followers import FollowedMerge, read_following
 from impact.clones.kept_readings import find_kept_readings
 from impact.clones.tree_scan import DownstreamTree
 from impact.clones.upstream_line import read_upstream, select_dates
 from impact.clones.upstream_reader import UpstreamReader
-from impact.clones.windows import list_weekly_windows, mine_pins
+from impact.clones.windows import find_before, list_weekly_windows, mine_pins
 from impact.contract.models import MergeContract
 from impact.errors import UsageError
 from impact.evaluation.imported_files import detect_packages
@@ -40,12 +42,20 @@ _FOLDER = click.Path(path_type=Path, exists=True)
 
 
 @dataclass(frozen=True)
+class Hit:
+    """What a merge does to the tree of its week, and to the last one."""
+
+    level: TouchLevel
+    last_level: TouchLevel
+
+
+@dataclass(frozen=True)
 class Downstream:
-    """What one downstream did: its commits by merge, first ones, its hits by level, and its pins by time."""
+    """What one downstream did: its first commit for each merge that it names, its hits, and its pins by time."""
 
     name: str
     following: Mapping[int, FollowingCommit]
-    hits: Mapping[int, TouchLevel]
+    hits: Mapping[int, Hit]
     pins: Sequence[tuple[datetime, int]]
 
     def find_pin(self, at: datetime) -> int:
@@ -60,11 +70,16 @@ class TimedWarning:
 
     to: str
     number: int
-    level: TouchLevel
+    hit: Hit
     at: datetime
     by: FollowingCommit
     answer: FollowingCommit | None
     is_passed: bool
+
+    @property
+    def has_changed(self) -> bool:
+        """Whether it changed so that its last tree is touched less, or names the merge."""
+        return self.answer is not None or self.hit.last_level < self.hit.level
 
 
 @click.command("others")
@@ -76,25 +91,38 @@ class TimedWarning:
 def others(upstream: Path, folders: tuple[Path, ...], since: str, until: str, *, is_listed: bool) -> None:
     """Replay the warnings that downstreams of one upstream would have had by each other."""
     dates = EvaluationWindow.parse(since, until)
-    with open_clone_trees(upstream) as trees:
+    with ExitStack() as stack:
+        trees = stack.enter_context(open_clone_trees(upstream))
         places = {each.sha: place for place, each in enumerate(trees.list_line())}
         line = read_upstream(trees, select_dates(trees.list_line(), dates), counts_lines=False)
-        contracts = list(extract_contracts(trees, line.merges, _show, find_kept_readings(os.environ)))
         packages = detect_packages(trees.list_files(line.every[-1].commit.sha))
         upstreams = [*dict.fromkeys((*packages, *([line.repository.name] if line.title else [])))]
-        merges = {each.number: list_changed_names(each) for each in contracts}
-        order = {each.number: places[each.commit] for each in contracts}
-        downstreams = []
+        merges = {each.number: FollowedMerge(each.commit.committed_at) for each in line.merges}
+        teams = {}
         for folder in folders:
-            with open_clone_trees(folder) as team:
-                name = folder.resolve().parent.name if folder.name == "repo" else folder.name
-                read = _read_downstream(name, team, trees, dates, contracts, merges, upstreams, places)
-            named = sum(each.is_named for each in read.following.values())
-            click.echo(
-                f"{name}: followed {len(read.following)} merges ({named} by their number), touched by "
-                f"{len(read.hits)}, {len(read.pins)} pins"
+            team = stack.enter_context(open_clone_trees(folder))
+            following: dict[int, FollowingCommit] = {}
+            for each in read_following(team, upstreams, merges, dates.start):
+                if each.at.date() <= dates.until:
+                    following.setdefault(each.number, each)
+            name = folder.resolve().parent.name if folder.name == "repo" else folder.name
+            click.echo(f"{name}: names {len(following)} of {len(merges)} merges as causes")
+            teams[name] = team, following
+        named = {number for _, following in teams.values() for number in following}
+        causes = [each for each in line.merges if each.number in named]
+        contracts = {
+            each.commit: each for each in extract_contracts(trees, causes, _show, find_kept_readings(os.environ))
+        }
+        order = {each.number: places[each.commit] for each in contracts.values()}
+        downstreams = [
+            Downstream(
+                name,
+                following,
+                dict(_judge(name, team, trees, dates, contracts)),
+                _list_pins(team, trees, dates, upstreams, places),
             )
-            downstreams.append(read)
+            for name, (team, following) in teams.items()
+        ]
     pairs = list(_list_pairs(downstreams))
     warnings = list(_list_warnings(downstreams, order))
     _print_pairs(pairs)
@@ -105,54 +133,54 @@ def others(upstream: Path, folders: tuple[Path, ...], since: str, until: str, *,
 
 
 def _show(done: int, total: int) -> None:
-    if done % 500 == 0:
+    if done % 50 == 0:
         click.echo(f"{done} of {total} merges", err=True)
 
 
-def _read_downstream(
+def _list_pins(
+    team: CloneTrees,
+    upstream: CloneTrees,
+    dates: EvaluationWindow,
+    upstreams: Sequence[str],
+    places: Mapping[str, int],
+) -> list[tuple[datetime, int]]:
+    times = {each.sha: each.committed_at for each in team.list_line()}
+    return sorted(
+        (times[pin.adapting], places[pin.new])
+        for pin in mine_pins(upstream, team, dates, upstreams)
+        if pin.adapting in times and times[pin.adapting].date() <= dates.until
+    )
+
+
+def _judge(
     name: str,
     team: CloneTrees,
     upstream: CloneTrees,
     dates: EvaluationWindow,
-    contracts: Sequence[MergeContract],
-    merges: Mapping[int, ChangedNames],
-    upstreams: Sequence[str],
-    places: Mapping[str, int],
-) -> Downstream:
-    following: dict[int, FollowingCommit] = {}
-    for each in read_following(team, upstreams, merges, dates.start):
-        if each.at.date() <= dates.until:
-            following.setdefault(each.number, each)
-    times = {each.sha: each.committed_at for each in team.list_line()}
-    pins = [
-        (times[pin.adapting], places[pin.new])
-        for pin in mine_pins(upstream, team, dates, upstreams)
-        if pin.adapting in times and times[pin.adapting].date() <= dates.until
-    ]
-    return Downstream(name, following, dict(_judge(name, team, upstream, dates, contracts)), sorted(pins))
-
-
-def _judge(
-    name: str, team: CloneTrees, upstream: CloneTrees, dates: EvaluationWindow, contracts: Sequence[MergeContract]
-) -> Iterator[tuple[int, TouchLevel]]:
+    contracts: Mapping[str, MergeContract],
+) -> Iterator[tuple[int, Hit]]:
+    """Yield the numbers of the merges that touch a downstream by its tree of the week, by commits of upstream."""
     reader = UpstreamReader(upstream, kept=find_kept_readings(os.environ))
-    by_commit = {each.commit: each for each in contracts}
     start = next((each.committed_at for each in team.list_line()), dates.start)
     first = max(dates.since, start.date() + timedelta(days=1))
-    if first > dates.until:
+    last = find_before(team.list_line(), datetime.combine(dates.until + timedelta(days=1), time(), UTC))
+    if first > dates.until or last is None:
         return
     for window in list_weekly_windows(upstream, team, EvaluationWindow(first, dates.until)):
-        tree = DownstreamTree(team, name, datetime.now(UTC), window.downstream)
+        judged = [contracts[sha] for sha in window.merges if sha in contracts]
+        if not judged:
+            continue
         try:
-            index = ProfileIndex(reader.scan(tree, window.upstream))
+            index, later = (
+                ProfileIndex(reader.scan(DownstreamTree(team, name, datetime.now(UTC), commit), window.upstream))
+                for commit in (window.downstream, last.sha)
+            )
         except UsageError as error:
             click.echo(f"{name}, {window.title}: {error}", err=True)
             continue
-        for sha in window.merges:
-            if contract := by_commit.get(sha):
-                judged = judge_merge(contract, index)
-                if judged.level > TouchLevel.NO:
-                    yield contract.number, judged.level
+        for contract in judged:
+            if (level := judge_merge(contract, index).level) > TouchLevel.NO:
+                yield contract.number, Hit(level, judge_merge(contract, later).level)
 
 
 def _list_pairs(
@@ -170,7 +198,7 @@ def _list_pairs(
 
 def _list_warnings(downstreams: Sequence[Downstream], order: Mapping[int, int]) -> Iterator[TimedWarning]:
     for team in downstreams:
-        for number, level in sorted(team.hits.items()):
+        for number, hit in sorted(team.hits.items()):
             commits = [
                 each.following[number] for each in downstreams if each is not team and number in each.following
             ]
@@ -178,41 +206,31 @@ def _list_warnings(downstreams: Sequence[Downstream], order: Mapping[int, int]) 
                 continue
             by = min(commits, key=lambda each: each.at)
             at, own = by.at + CHECK_INTERVAL, team.following.get(number)
-            is_past = team.find_pin(at) >= order[number]
-            if not is_past and (own is None or own.at > at):
-                yield TimedWarning(
-                    team.name,
-                    number,
-                    level,
-                    at,
-                    by,
-                    own,
-                    team.find_pin(datetime.max.replace(tzinfo=UTC)) >= order[number],
-                )
+            if team.find_pin(at) < order[number] and (own is None or own.at > at):
+                is_passed = team.find_pin(datetime.max.replace(tzinfo=UTC)) >= order[number]
+                yield TimedWarning(team.name, number, hit, at, by, own, is_passed)
 
 
 def _print_pairs(pairs: Sequence[tuple[int, tuple[str, FollowingCommit], tuple[str, FollowingCommit]]]) -> None:
-    named = [pair for pair in pairs if pair[1][1].is_named and pair[2][1].is_named]
-    for title, some in (("named by two or more", named), ("followed by two or more", pairs)):
-        days = [_count_days(later[1].at - first[1].at - CHECK_INTERVAL) for _, first, later in some]
-        causes = len({number for number, _, _ in some})
-        click.echo(
-            f"{title}: {causes} causes, {len(some)} later ones; days before the later one: {_describe(days)}"
-        )
+    days = [_count_days(later[1].at - first[1].at - CHECK_INTERVAL) for _, first, later in pairs]
+    causes = len({number for number, _, _ in pairs})
+    click.echo(
+        f"named by two or more: {causes} causes, {len(pairs)} later ones; "
+        f"days before the later one: {_describe(days)}"
+    )
 
 
 def _print_warnings(warnings: Sequence[TimedWarning]) -> None:
     for level in (TouchLevel.TOUCHES, TouchLevel.MAY_BREAK, TouchLevel.BREAKS):
-        some = [each for each in warnings if each.level >= level]
-        for title, kept in (("all", some), ("named", [each for each in some if each.by.is_named])):
-            needed = [each for each in kept if each.answer]
-            idle = sum(each.is_passed for each in kept if not each.answer)
-            days = [_count_days(each.answer.at - each.at) for each in needed if each.answer]
-            click.echo(
-                f"warnings of level {level.name} and above, by {title}: {len(kept)}; of these the team changed "
-                f"for it later in {len(needed)} ({_describe(days)}), passed {idle} without a change, "
-                f"was not past {len(kept) - len(needed) - idle} at the end"
-            )
+        some = [each for each in warnings if each.hit.level >= level]
+        changed = sum(each.has_changed for each in some)
+        days = [_count_days(each.answer.at - each.at) for each in some if each.answer]
+        idle = sum(each.is_passed and not each.has_changed for each in some)
+        click.echo(
+            f"warnings of level {level.name} and above: {len(some)}; "
+            f"of these the team changed for it in {changed} (named it: {_describe(days)}), "
+            f"passed {idle} without a change, {len(some) - changed - idle} are open at the end"
+        )
 
 
 def _count_days(span: timedelta) -> float:
@@ -228,15 +246,14 @@ def _describe(days: Iterable[float]) -> str:
 def _format_pair(pair: tuple[int, tuple[str, FollowingCommit], tuple[str, FollowingCommit]]) -> str:
     number, *sides = pair
     return f"pair #{number}: " + " | ".join(
-        f"{name} {each.at:%Y-%m-%d} {each.commit[:10]} {'named' if each.is_named else each.name} {each.title[:60]}"
-        for name, each in sides
+        f"{name} {each.at:%Y-%m-%d} {each.commit[:10]} {each.title[:60]}" for name, each in sides
     )
 
 
 def _format_warning(each: TimedWarning) -> str:
-    answer = f"{each.answer.at:%Y-%m-%d} {each.answer.commit[:10]} {each.answer.name}" if each.answer else "none"
+    answer = f"{each.answer.at:%Y-%m-%d} {each.answer.commit[:10]}" if each.answer else "none"
     passed = "passed" if each.is_passed else "not past"
     return (
-        f"warning {each.to} #{each.number} {each.level.name} {each.at:%Y-%m-%d} by {each.by.commit[:10]} "
-        f"{each.by.response} {each.by.name} {each.by.title[:60]} | {answer} | {passed}"
+        f"warning {each.to} #{each.number} {each.hit.level.name} {each.at:%Y-%m-%d} by {each.by.commit[:10]} "
+        f"{each.by.response} {each.by.title[:60]} | {answer} | last tree {each.hit.last_level.name} | {passed}"
     )

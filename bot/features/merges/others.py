@@ -21,7 +21,7 @@ from impact.text.strings import collapse_lines, truncate_text
 
 # commits that are named of a merge, and lines of an excerpt in a message
 _MAX_COMMITS, MAX_LINES = 3, 4
-_MAX_TITLE, _MAX_PATH, _MAX_NAME = 100, 120, 60
+_MAX_TITLE, _MAX_PATH = 100, 120
 _HASH_LENGTH = 8
 _WORDS = {
     Response.ADAPTED: "adapted to it",
@@ -67,13 +67,8 @@ class OtherCommit:
         return f"{self.by} {self.followed.commit[:_HASH_LENGTH]}"
 
     @property
-    def name(self) -> str:
-        """The changed name by which it is known, as its message does not name the merge; else empty."""
-        return "" if self.followed.is_named else truncate_text(collapse_lines(self.followed.name), _MAX_NAME)
-
-    @property
     def words(self) -> str:
-        return f"{_WORDS[self.followed.response]}{f', by its change of {self.name}' if self.name else ''}"
+        return _WORDS[self.followed.response]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +106,7 @@ def find_others(histories: Sequence[OtherHistory], pull: PullRequest) -> OthersO
         for first in [next((one.followed for one in each.commits if one.followed.number == pull.number), None)]
         if first
     ]
-    commits.sort(key=lambda each: (not each.followed.is_named, each.followed.at))
+    commits.sort(key=lambda each: each.followed.at)
     names = tuple(each.repository.name for each in passed)
     return OthersOfMerge(names, tuple(commits), len(histories), Coverage.of(part) if unread else COMPLETE)
 
@@ -170,8 +165,7 @@ def render_other(commit: OtherCommit) -> list[Element]:
     title = truncate_text(collapse_lines(followed.title).replace("`", ""), _MAX_TITLE)
     return [
         make_link(commit.url, commit.label),
-        make_text(f" {_WORDS[followed.response]}"),
-        *([make_text(", by its change of "), make_text(commit.name, code=True)] if commit.name else []),
+        make_text(f" {commit.words}"),
         *([make_text(" in "), make_text(path, code=True)] if path else []),
         *([make_text(f": {title}", italic=True)] if title else []),
     ]

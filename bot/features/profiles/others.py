@@ -21,7 +21,7 @@ from bot.platform.git.folder import MirrorFolder
 from bot.platform.git.mirror import GitMirror, MirrorLimits
 from bot.platform.store.due_queue import CHECK_INTERVAL
 from bot.platform.store.tables import Map
-from impact.clones.followers import REACH, ChangedNames, list_pins, read_following
+from impact.clones.followers import REACH, FollowedMerge, list_pins, read_following
 from impact.errors import ImpactError
 from impact.git.clone_trees import CloneTrees
 from impact.history.causes import FollowingCommit
@@ -57,7 +57,7 @@ def list_histories(app: App, upstream: Repository) -> tuple[OtherHistory, ...]:
     return tuple(kept.get(str(each).lower()) or OtherHistory(each, problem=unread) for each in downstreams)
 
 
-def refresh_others(app: App, upstream: Repository, merges: Mapping[int, ChangedNames]) -> None:
+def refresh_others(app: App, upstream: Repository, merges: Mapping[int, FollowedMerge]) -> None:
     """Fetch and read each downstream again, one after the other. What fails is noted, and the others go on."""
     for known in list_histories(app, upstream):
         if deadlines.get_seconds_left() < _RESERVED:
@@ -77,23 +77,31 @@ def refresh_others(app: App, upstream: Repository, merges: Mapping[int, ChangedN
 
 
 def _read_history(
-    app: App, upstream: Repository, known: OtherHistory, merges: Mapping[int, ChangedNames]
+    app: App, upstream: Repository, known: OtherHistory, merges: Mapping[int, FollowedMerge]
 ) -> OtherHistory:
     now, folder = app.now().astimezone(UTC), update_other(app, known.repository)
     since = max(known.read_at - _AGAIN, now - REACH) if known.read_at else now - REACH
     packages = (upstream.name.lower().replace("-", "_"),)
     names = tuple(dict.fromkeys((upstream.name, *packages)))
     with closing(CloneTrees(folder.path, clean=clean_text)) as trees:
-        commits = {(each.followed.commit, each.followed.number): each for each in known.commits}
+        following = []
         for followed in read_following(trees, names, merges, since):
             deadlines.get_limit().ending.raise_if_triggered()
-            # what was there before the first look is no news
-            seen_at = now if known.read_at else followed.at
-            seen = SeenCommit(_clean(followed), seen_at)
-            commits.setdefault((followed.commit, followed.number), seen)
+            following.append(_clean(followed))
         pins = list_pins(trees, packages, upstream.name)
+    known = _locate_pin(app, upstream, known, pins)
+    commits = {(each.followed.commit, each.followed.number): each for each in known.commits}
+    # what had no room any more would be news again
+    oldest = known.commits[0].followed.at if len(known.commits) == _MAX_COMMITS else since
+    # a digest of the day that ended meanwhile may be there already
+    seen_at = app.now().astimezone(UTC)
+    for each in following:
+        if each.at > oldest:
+            # what was there before the first look is no news
+            seen = SeenCommit(each, seen_at if known.read_at else min(each.at, seen_at))
+            commits.setdefault((each.commit, each.number), seen)
     kept = sorted(commits.values(), key=lambda each: each.followed.at)[-_MAX_COMMITS:]
-    return _locate_pin(app, upstream, replace(known, read_at=now, commits=tuple(kept), problem=""), pins)
+    return replace(known, read_at=now, commits=tuple(kept), problem="")
 
 
 def _locate_pin(app: App, upstream: Repository, history: OtherHistory, pins: Sequence[str]) -> OtherHistory:

@@ -30,10 +30,10 @@ class Response(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FollowingCommit:
-    """A commit of a downstream about the merge of a ``number``. The time is in UTC.
+    """A commit of a downstream that names the merge of a ``number``, or takes back one that does.
 
-    Either its message names the merge, or a ``name`` that this changed is gone from lines of ``path``, as the
-    ``excerpt`` shows, or both.
+    The time is in UTC. The ``excerpt`` are lines of ``path`` from which a name went that the merge broke, if
+    there are such.
     """
 
     number: int
@@ -41,8 +41,6 @@ class FollowingCommit:
     at: datetime
     title: str
     response: Response
-    is_named: bool = False
-    name: str = ""
     path: str = ""
     excerpt: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""What a downstream's commits did about merges of upstream: those they name, and names that went from lines."""
+"""What a downstream's commits did about the merges of upstream that they name."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import pytest
 
 from impact.clones.followers import (
     MAX_EXCERPT,
-    REACH,
-    ChangedName,
-    ChangedNames,
-    list_changed_names,
+    FollowedMerge,
+    list_broken_names,
     list_pins,
     read_following,
 )
@@ -27,10 +25,9 @@ pytestmark = needs_git
 
 MERGED = datetime(2026, 1, 5, tzinfo=UTC)
 MERGES = {
-    7: ChangedNames(7, MERGED, {"take_blocks": ChangedName("Cache")}),
-    8: ChangedNames(8, MERGED, {}),
-    9: ChangedNames(9, MERGED, {"load_weights": ChangedName("loader", is_gone=True)}),
-    10: ChangedNames(10, MERGED, {"KVConnector": ChangedName("core", is_gone=True, new_name="KVTransfer")}),
+    7: FollowedMerge(MERGED, frozenset({"take_blocks"})),
+    8: FollowedMerge(MERGED),
+    9: FollowedMerge(MERGED, frozenset({"load_weights"})),
 }
 USING = b"from engine.core import Cache\n\n\ndef grow(cache: Cache):\n    return cache.take_blocks(2)\n"
 AFTER = USING.replace(b"take_blocks(2)", b"take_blocks(2, device)")
@@ -52,66 +49,45 @@ def follow(folder: Path, *steps: Step, begin: bytes = USING) -> list[FollowingCo
         return [*read_following(trees, ["engine"], MERGES, MERGED - timedelta(days=20))]
 
 
-def get_facts(commits: Sequence[FollowingCommit]) -> list[tuple[int, Response, bool, str]]:
-    return [(each.number, each.response, each.is_named, each.name) for each in commits]
+def get_facts(commits: Sequence[FollowingCommit]) -> list[tuple[int, Response]]:
+    return [(each.number, each.response) for each in commits]
 
 
-def test_a_commit_that_changes_a_changed_name_is_shown_with_these_lines(tmp_path: Path) -> None:
-    (commit,) = follow(tmp_path, Step("Fix growing\n\nIt failed.", {"plugin/grow.py": AFTER}))
-    assert (commit.number, commit.name, commit.is_named) == (7, "take_blocks", False)
-    assert (commit.title, commit.path, commit.response) == ("Fix growing", "plugin/grow.py", Response.FIXED)
+def test_a_commit_that_names_a_merge_is_shown_with_the_lines_from_which_a_name_went(tmp_path: Path) -> None:
+    (commit,) = follow(
+        tmp_path,
+        Step("Fix growing\n\nIt broke by octo/engine#7.", {"plugin/grow.py": AFTER, "a.md": b"take_blocks"}),
+    )
+    assert (commit.number, commit.at, commit.response) == (7, MERGED + timedelta(days=3), Response.FIXED)
+    assert (commit.title, commit.path) == ("Fix growing", "plugin/grow.py")
     assert commit.excerpt == ("-    return cache.take_blocks(2)", "+    return cache.take_blocks(2, device)")
-    assert commit.at == MERGED + timedelta(days=3)
-
-
-def test_a_commit_that_names_a_merge_follows_it_with_any_files(tmp_path: Path) -> None:
-    named = Step("Adapt to octo/engine#8 and octo/engine#7", {"README.md": b"new\n"})
-    both = Step("Follow engine PR #7", {"plugin/grow.py": AFTER}, MERGED + timedelta(days=4))
-    assert get_facts(follow(tmp_path, named, both)) == [
-        (8, Response.ADAPTED, True, ""),
-        (7, Response.ADAPTED, True, ""),
-        (7, Response.ADAPTED, True, "take_blocks"),
-    ]
-
-
-LOST = b"from engine.core import KVConnector\nfrom engine.loader import load_weights\n"
 
 
 @pytest.mark.parametrize(
-    ("after", "numbers"),
+    ("message", "numbers"),
     [
-        (b"from engine.core import KVConnector\n", [9]),
-        (b"from engine.core import KVTransfer\nfrom engine.loader import load_weights\n", [10]),
-        (b"from engine.loader import load_weights\n", []),
-        (b"from engine.core import KVTransfer\n", [9, 10]),
-        (None, []),
+        ("Adapt to octo/engine#8 and fork/engine#7", [8, 7]),
+        ("Follow engine PR #7 and engine pull request #8", [7, 8]),
+        ("Upgrade engine\n\n1. https://github.com/octo/engine/pull/8, by engine #7", [8, 7]),
+        ("Adapt to engine#7, engine#7 and octo/engine#7", [7]),
+        ("[CI] Fix CI\n\nengine renamed it in\nhttps://github.com/octo/engine/pull/7", [7]),
     ],
-    ids=["gone", "renamed", "gone, but upstream renamed it", "both", "a file that is gone"],
 )
-def test_a_name_that_upstream_took_away_is_no_longer_used(
-    tmp_path: Path, after: bytes | None, numbers: list[int]
-) -> None:
-    commits = follow(tmp_path, Step("Change", {"plugin/grow.py": after}), begin=LOST)
-    assert sorted(each.number for each in commits) == numbers
+def test_each_spelling_of_a_merge_counts_with_any_files(tmp_path: Path, message: str, numbers: list[int]) -> None:
+    commits = follow(tmp_path, Step(message, {"README.md": b"new\n"}))
+    assert [each.number for each in commits] == numbers
+    assert {(each.path, each.excerpt) for each in commits} == {("", ())}
 
 
 ROWS = {
-    "a call that went": Step("Drop", {"plugin/grow.py": b"from engine.core import Cache\n"}),
-    "another layout": Step("Format", {"plugin/grow.py": USING.replace(b"(2)", b"(\n        2,\n    )")}),
-    "a line that is no code": Step(
-        "Say", {"plugin/grow.py": USING.replace(b"    return", b"    # take_blocks(2)\n    return")}
-    ),
-    "before the merge": Step("Grow", {"plugin/grow.py": AFTER}, MERGED - timedelta(hours=1)),
-    "long after it": Step("Grow", {"plugin/grow.py": AFTER}, MERGED + REACH + timedelta(hours=1)),
-    "a line that only moved": Step("Move", {"plugin/grow.py": None, "plugin/other.py": USING}),
-    "a line that only moved in part": Step(
-        "Move", {"plugin/grow.py": b"import engine, Cache\n", "plugin/other.py": USING + b"#\n"}
-    ),
-    "another line of the file": Step("Tidy", {"plugin/grow.py": USING + b"# more\n"}),
-    "a file that is no code": Step("Write", {"notes.md": b"engine Cache take_blocks\n"}),
+    "a changed name alone": Step("Fix growing", {"plugin/grow.py": AFTER}),
+    "before the merge": Step("Adapt to octo/engine#7", at=MERGED - timedelta(hours=1)),
     "a number of its own": Step("Adapt (#7)"),
+    "another project": Step("Adapt to octo/engine-plugin#7 and octo/my-engine#7"),
+    "a longer number": Step("Adapt to octo/engine#7000000000"),
     "a merge that is not known": Step("Adapt to octo/engine#99"),
     "what is only ported": Step("Cherry-pick octo/engine#7"),
+    "what is only referred to": Step("Write docs\n\nSee octo/engine#7"),
 }
 
 
@@ -120,60 +96,47 @@ def test_what_follows_no_merge(tmp_path: Path, step: Step) -> None:
     assert follow(tmp_path, step) == []
 
 
-@pytest.mark.parametrize(
-    "begin",
-    [
-        USING.replace(b"engine", b"motor"),
-        USING.replace(b"Cache", b"Store"),
-        b"from engine.core import Cache\n\n\nretake_blocks = 1\n",
-    ],
-    ids=["of another package", "of another class", "a part of a longer name"],
-)
-def test_the_same_word_of_something_else_does_not_count(tmp_path: Path, begin: bytes) -> None:
-    assert follow(tmp_path, Step("Change", {"plugin/grow.py": b"import engine\n"}), begin=begin) == []
-
-
 def test_a_revert_is_told_of_what_it_takes_back_and_of_what_it_names(tmp_path: Path) -> None:
     with building(tmp_path / "plugin") as builder:
         builder.commit("Begin", {"plugin/grow.py": USING}, at=MERGED)
-        mark = builder.commit("Grow", {"plugin/grow.py": AFTER}, at=MERGED + timedelta(days=1))
+        mark = builder.commit("Adapt to octo/engine#7", {"plugin/grow.py": AFTER}, at=MERGED + timedelta(days=1))
         sha = builder.sha(mark)
         text = f'Revert "Grow"\n\nThis reverts commit {sha[:12]}.'
         builder.commit(text, {"plugin/grow.py": USING}, at=MERGED + timedelta(days=2))
         builder.commit("[CI] Revert the bump\n\nIt has octo/engine#8.", {"pin": b"1"})
     with open_clone_trees(tmp_path / "plugin") as trees:
-        grown, reverted, named = read_following(trees, ["engine"], MERGES, MERGED - timedelta(days=1))
-    assert (grown.response, reverted.response, reverted.number) == (Response.ADAPTED, Response.REVERTED, 7)
-    assert reverted.title == 'Revert "Grow"'
-    assert (named.number, named.response, named.is_named) == (8, Response.REVERTED, True)
+        commits = [*read_following(trees, ["engine"], MERGES, MERGED - timedelta(days=1))]
+    assert get_facts(commits) == [(7, Response.ADAPTED), (7, Response.REVERTED), (8, Response.REVERTED)]
+    assert [each.title for each in commits[1:]] == ['Revert "Grow"', "[CI] Revert the bump"]
 
 
 def test_what_is_shown_is_bounded(tmp_path: Path) -> None:
     long = b"".join(b"    cache.take_blocks(%d, %s)\n" % (number, b"x" * 900) for number in range(50))
-    steps = Step("x" * 5_000, {"plugin/grow.py": b"import engine\ncache.take_blocks()\n"})
-    (commit,) = follow(tmp_path, steps, begin=b"from engine import Cache\n" + long)
-    assert len(commit.excerpt) == MAX_EXCERPT
-    assert max(map(len, (*commit.excerpt, commit.title))) <= 200
-
-
-def test_a_sweep_shows_nothing_about_one_merge(tmp_path: Path) -> None:
+    named = " ".join(f"octo/engine#{number}" for number in range(100, 200))
+    merges = {**MERGES, **dict.fromkeys(range(100, 200), FollowedMerge(MERGED, frozenset({"take_blocks"})))}
     with building(tmp_path / "plugin") as builder:
-        files = {f"plugin/a{number}.py": USING for number in range(201)}
-        builder.commit("Begin", files, at=MERGED)
-        builder.commit("Reformat", dict.fromkeys(files, AFTER), at=MERGED + timedelta(days=1))
+        builder.commit("Begin", {"plugin/grow.py": long}, at=MERGED)
+        builder.commit(f"Fix {'x' * 5_000}\n\nIt broke by {named}", {"plugin/grow.py": b"import engine\n"})
     with open_clone_trees(tmp_path / "plugin") as trees:
-        assert [*read_following(trees, ["engine"], MERGES, MERGED)] == []
+        commits = [*read_following(trees, ["engine"], merges, MERGED)]
+    assert len(commits) == 30
+    assert {len(each.excerpt) for each in commits} == {MAX_EXCERPT // 2 + 1}
+    assert max(max(map(len, (*each.excerpt, each.title))) for each in commits) <= 200
 
 
 def test_names_that_say_enough_are_looked_for() -> None:
-    names = ("engine.core.Cache.take_blocks", "engine.core.run", "engine.utils.utilities", "engine.core.KVCaches")
+    names = (
+        "engine.core.Cache.take_blocks",
+        "engine.core.run",
+        "engine.Layer.forward",
+        "engine.core.KVCaches",
+        "engine.core.Cache.__init__",
+    )
     changes = tuple(
         ContractChange(ContractClass.FUNCTION, ChangeKind.REMOVED, name, "def f()", "", "core.py", 1)
         for name in names
     )
-    contract = MergeContract(7, "c0", MERGED, changes=changes)
-    gone = ChangedName("Cache", is_gone=True), ChangedName("core", is_gone=True)
-    assert list_changed_names(contract).names == dict(zip(("take_blocks", "KVCaches"), gone, strict=True))
+    assert list_broken_names(MergeContract(7, "c0", MERGED, changes=changes)) == {"take_blocks", "KVCaches"}
 
 
 PINS = {

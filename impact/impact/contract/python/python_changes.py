@@ -331,7 +331,7 @@ def _list_migrations(
         for name, migration in _list_call_migrations(old, new, called):
             migrations[name].append(migration)
     for (old_file, _), (new_file, _) in files if gone else ():
-        for start, removed, added in _list_hunks(old_file.text, new_file.text):
+        for start, removed, added in list_hunks(old_file.text, new_file.text):
             lines = removed[:_MAX_HUNK], added[:_MAX_HUNK]
             for name, migration in _list_name_migrations(new_file.path, start, *lines, gone):
                 migrations[name].append(migration)
@@ -386,7 +386,7 @@ def _list_name_migrations(
 # --- lines in the place of others
 
 
-def _list_hunks(before: str, after: str) -> Iterator[tuple[int, list[str], list[str]]]:
+def list_hunks(before: str, after: str) -> Iterator[tuple[int, list[str], list[str]]]:
     """Yield what changed between the lines that each side has once, in n log n; some lines may be unchanged.
 
     That is the number of the first new line, from 1, the lines that are gone, and those in their place.
