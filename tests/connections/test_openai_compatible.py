@@ -125,7 +125,9 @@ def test_an_answer_is_shown_after_a_tool_was_used_without_reasoning(
         services.tables.enqueue(QUESTIONS, question, float(asked), place, least=0)
         answer_questions.run(services, place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
-    assert answer["blocks"][0]["text"].split() == (ANSWER * 20).split()
+    # the card of what was read comes first
+    assert [each["type"] for each in answer["blocks"]][:2] == ["task_card", "markdown"]
+    assert answer["blocks"][1]["text"].split() == (ANSWER * 20).split()
     assert "+retries = 101" in str(model_server.requests)
     kept = b" ".join(store.dump(key) or b"" for key in store.scan_iter("*"))
     assert b"SECRET THOUGHT" not in kept

@@ -95,7 +95,9 @@ def test_an_answer_is_streamed_after_a_tool_was_used(base: App, toy: ToyServer, 
     services.tables.enqueue(QUESTIONS, question, float(asked), place, least=0)
     answer_questions.run(services, place)
     (answer,) = [each for each in slack.list_replies(CHANNEL, thread) if each.get("bot_id")]
-    assert answer["blocks"][0]["text"].split() == (TEXT * 20).split()
+    # the card of what was read comes first
+    assert [each["type"] for each in answer["blocks"]][:2] == ["task_card", "markdown"]
+    assert answer["blocks"][1]["text"].split() == (TEXT * 20).split()
     assert next(method for method, _ in slack.calls if method.endswith("Stream")) == "chat.startStream"
     assert toy.requests.count("/talk") == 2
     assert any("+retries = 101" in part for part in toy.heard), "what the tool found"
