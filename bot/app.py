@@ -252,15 +252,17 @@ class App:
     @_FreshProperty
     def repositories(self) -> AllowedRepositories:
         """Those of the settings; without any, those of subscriptions. Raises UsageError if there are none yet."""
-        repositories = list_repositories(self.settings)
-        if not repositories:
-            from bot.features.subscriptions.tables import list_subscriptions  # noqa: PLC0415
-
-            repositories = tuple(dict.fromkeys(each.repository for each in list_subscriptions(self)))
-        if not repositories:
-            raise UsageError(CHOOSE_REPOSITORY)
         web = self.settings.github_web_url
-        return AllowedRepositories(repositories[0], repositories[1:], web, self.present_names)
+        if repositories := list_repositories(self.settings):
+            # they stay: from now on this is no property of the app, but its value
+            self.repositories = AllowedRepositories(repositories[0], repositories[1:], web, self.present_names)
+            return self.repositories
+        from bot.features.subscriptions.tables import list_subscriptions  # noqa: PLC0415
+
+        chosen = tuple(dict.fromkeys(each.repository for each in list_subscriptions(self)))
+        if not chosen:
+            raise UsageError(CHOOSE_REPOSITORY)
+        return AllowedRepositories(chosen[0], chosen[1:], web, self.present_names)
 
     def find_first_name(self, repository: Repository) -> Repository:
         """Return the name by which everything is kept of a repository."""

@@ -106,7 +106,8 @@ class TestWorkflow:
         assert self.workflow["permissions"] == {"contents": "read"}
         text = (GITHUB / "workflows" / "ci.yml").read_text(encoding="utf-8")
         used = [line.strip() for line in text.splitlines() if "uses:" in line]
-        assert len(used) == len([step for step in self.job["steps"] if "uses" in step])
+        steps = [step for job in self.workflow["jobs"].values() for step in job["steps"]]
+        assert len(used) == len([step for step in steps if "uses" in step])
         assert [
             line for line in used if not re.fullmatch(r"- uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)
         ] == []
