@@ -529,20 +529,23 @@ _OF_LISTENERS = (
 
 def prepare_worker(app: App) -> App:
     """Build what jobs use: a missing setting is told at the start, and threads share what is there."""
-    for name in _OF_WORKERS:
-        getattr(app, name)
-    return app
+    return _prepare(app, _OF_WORKERS)
 
 
 def prepare_clock(app: App) -> App:
     """Build what decides at each tick what is due, for the same reasons."""
-    for name in _OF_CLOCK:
-        getattr(app, name)
-    return app
+    return _prepare(app, _OF_CLOCK)
 
 
 def prepare_listeners(app: App) -> App:
     """Build what answers Slack, for the same reasons."""
-    for name in _OF_LISTENERS:
+    return _prepare(app, _OF_LISTENERS)
+
+
+def _prepare(app: App, names: Sequence[str]) -> App:
+    # what serves one person is a copy, which has what was there before
+    with suppress(UsageError):
+        _ = app.repositories
+    for name in names:
         getattr(app, name)
     return app
