@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Literal
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
+from bot.demo.sample.sources import INVENTED_TAG
 from tests.browser.chromium import MISSING, SIZE, chromium, executable
 from tests.browser.process import running_demo
 from tests.browser.steps import close_window, open_details, open_thread, say
@@ -23,7 +24,7 @@ _QUESTION = "which of these touch ROCm?"
 _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _NARROW = 360  # pixels: a small phone
 # pixels: down to the end of what touches the team
-_TOUCHES_HEIGHT = 434
+_TOUCHES_HEIGHT, _WEEK_HEIGHT = 345, 1_300
 
 
 def main() -> int:
@@ -60,12 +61,20 @@ def take_pictures(browser: Browser, address: str) -> None:
 
 
 def take_touches(browser: Browser, address: str) -> None:
-    """Take the picture of a digest that begins with what touches a team's code."""
+    """Take the pictures of a digest that begins with what touches a team's code, and of what follows."""
     with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
         page = context.new_page()
         page.goto(address)
         expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
         take_picture(page, "touches", _TOUCHES_HEIGHT)
+        # what waits since the pin, what may go, a watch, and a release
+        page.set_viewport_size({"width": SIZE["width"], "height": _WEEK_HEIGHT})
+        say(page, "/prdigest watch 35557")
+        came = say(page, "/prdigest pending")
+        release = page.locator("#messages > .piece", has_text=f"{INVENTED_TAG} · vLLM")
+        # the clock looks for tags and plans a post each minute
+        expect(release).to_be_visible(timeout=240_000)
+        take_picture(page, "week", _WEEK_HEIGHT, came.first)
 
 
 def ask_question(page: Page) -> None:
@@ -75,13 +84,15 @@ def ask_question(page: Page) -> None:
     came.first.evaluate("piece => piece.scrollIntoView()")
 
 
-def take_picture(page: Page, name: str, height: int = SIZE["height"]) -> None:
+def take_picture(page: Page, name: str, height: int = SIZE["height"], top: Locator | None = None) -> None:
     """Take one picture for each scheme: the channel from its beginning, without focus or mouse on anything.
 
-    Below ``height`` it is cut off.
+    It begins with the message ``top`` in place of the first one. Below ``height`` it is cut off.
     """
     page.mouse.move(0, 0)
     page.evaluate("document.activeElement.blur(); document.querySelector('#messages').scrollTop = 0")
+    if top:
+        top.evaluate("piece => piece.scrollIntoView()")
     for scheme in _SCHEMES:
         page.emulate_media(color_scheme=scheme)
         shown = Image.open(BytesIO(page.screenshot(animations="disabled", caret="hide")))
