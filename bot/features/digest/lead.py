@@ -313,7 +313,8 @@ def build_catch_up(days: MultiDayDigest) -> tuple[Post, tuple[LeadLine, ...]]:
 def _render_week(days: MultiDayDigest) -> Iterator[Block]:
     """Yield the tags that appeared, and what the only reader watches."""
     if days.tags:
-        names = ", ".join(days.tags[-MAX_LISTED:])
+        rest = len(days.tags) - MAX_LISTED
+        names = ", ".join(days.tags[-MAX_LISTED:]) + (f" {format_more(rest)}" if rest > 0 else "")
         yield make_sentence(f"New tags: {names}. /prdigest release {days.tags[-1]} says what that means for you.")
     if days.watched:
         yield make_list("You watch", render_lines(days.watched, MAX_LISTED, lambda each: [make_text(each)]))

@@ -35,7 +35,7 @@ from bot.features.merges.view import Entry
 from bot.features.noise.rules import make_muted_button
 from bot.features.noise.service import find_less_wanted, load_mutes
 from bot.features.profiles.others import list_histories
-from bot.features.releases import list_appeared
+from bot.features.releases import concerns_pin, list_appeared
 from bot.features.reviews.service import add_kept_reviews, get_review
 from bot.features.summaries.reading import build_unsummarised
 from bot.features.summaries.service import get_summary
@@ -45,6 +45,7 @@ from bot.features.touches.lines import OtherNews, PendingHits, select_breaking
 from bot.features.touches.others import find_news
 from bot.features.touches.service import find_pending, judge_merges
 from bot.features.watches.service import describe_watch, list_watched
+from bot.platform.git.tag_history import Tag
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
 from bot.platform.models.completion import request_answer
 from bot.platform.models.slots import limit_model_calls
@@ -412,7 +413,9 @@ def _read_profile_week(app: App, spec: DigestSpec) -> tuple[tuple[str, ...], tup
         return (), ()
     days, repository = spec.span.days, spec.repository
     try:
-        tags = list_appeared(app, repository, days[0].start, days[-1].end)
+        entry = app.profiles.find_entry(spec.view.profile)
+        appeared = list_appeared(app, repository, days[0].start, days[-1].end)
+        tags = [name for name in appeared if concerns_pin(Tag(name, days[-1].end), entry)]
         reader = app.directory.fetch_channel(spec.channel).user if spec.channel.startswith("D") else ""
         watched = list_watched(app, repository, reader) if reader else []
     except PrdigestError as error:
