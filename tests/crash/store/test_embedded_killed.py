@@ -48,6 +48,8 @@ def kill_store(state: Path, *, with_keeper: bool) -> int:
     """End the server, with its keeper or without, as the system does when memory runs out; the server's id."""
     with connect_to(get_socket_path(state)) as client:
         client.set("kept", "1")
+        # while the disk is busy, the server holds back what it writes for up to two seconds, which may be lost
+        eventually(lambda: client.info("persistence")["aof_buffer_length"] == 0)
         server = server_of(client)
     if with_keeper:
         os.kill(keeper_of(server), signal.SIGKILL)
