@@ -232,7 +232,7 @@ WEIGHED: dict[str, tuple[list[LessClick], int, bool]] = {
 
 
 @check_rows(WEIGHED)
-def test_it_weighs_once_enough_people_said_so_and_fades(made: list[LessClick], needed: int, weighs: bool) -> None:
+def test_enough_people_weigh_until_it_fades(made: list[LessClick], needed: int, weighs: bool) -> None:
     assert select_less_wanted(made, NOON, needed) == ({SIZE} if weighs else set())
 
 
