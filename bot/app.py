@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 class _FreshProperty(cached_property[AllowedRepositories]):
-    """Computed at each access, as subscriptions change; a value that an app was given stands."""
+    """Computed at each access, as subscriptions change, until the app has a value of its own, which stands."""
 
     def __get__(self, app: Any, _: type[Any] | None = None) -> AllowedRepositories:  # type: ignore[override]
         return self.func(app)
