@@ -598,7 +598,10 @@ STOPS = Table("stopped:{channel}:{thread}", StopRequest, "that answers in a thre
 
 def stop_answers(tables: Store, channel: str, thread: str, ts: str) -> None:
     """Stop the answers in a thread to what was asked before Slack's time ``ts``. Raises StoreUnavailable."""
-    tables.put(STOPS, StopRequest(ts), channel, thread)
+    last = tables.get(STOPS, channel, thread)
+    # Slack may deliver an earlier one again
+    if last is None or float(last.ts) < float(ts):
+        tables.put(STOPS, StopRequest(ts), channel, thread)
 
 
 @contextmanager

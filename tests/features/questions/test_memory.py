@@ -8,7 +8,16 @@ from redis import Redis
 from bot.app import App
 from bot.errors import PrdigestError, SlackCallRefused, SlackUnavailable, StoreUnavailable
 from bot.features.questions.rules import RememberedMessage, ThreadMemory
-from bot.features.questions.service import ATTENTION, MEMORIES, Attention, is_listening, load_memory, note_post
+from bot.features.questions.service import (
+    ATTENTION,
+    MEMORIES,
+    STOPS,
+    Attention,
+    is_listening,
+    load_memory,
+    note_post,
+    stop_answers,
+)
 from bot.platform.slack.messenger import PostMetadata, SlackMessenger, write_metadata
 from bot.platform.store.connection import pack_value
 from tests.helpers.apps import make_app
@@ -230,3 +239,12 @@ def test_replies_are_for_the_bot_in_its_own_threads_or_where_that_was_decided(
         tables.put(ATTENTION, attention, CHANNEL, THREAD)
         assert store.ttl(f"attention:{CHANNEL}:{THREAD}") == -1
     assert is_listening(tables, CHANNEL, THREAD, is_own=is_own) is expected
+
+
+def test_a_press_that_is_delivered_again_takes_back_no_later_one(store: Redis) -> None:
+    tables = make_app(store).tables
+    for ts in ("9.000000", "100.000000", "9.000000", "99.000000"):
+        stop_answers(tables, CHANNEL, THREAD, ts)
+    last = tables.get(STOPS, CHANNEL, THREAD)
+    assert last
+    assert last.ts == "100.000000"
