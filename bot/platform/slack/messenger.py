@@ -112,40 +112,31 @@ class SlackMessenger:
         self, channel: str, post: Mapping[str, Any], key: str, thread: str | None = None, about: str = ""
     ) -> str:
         """Post a message whose metadata holds ``key`` and the subject ``about``, and return its timestamp."""
+        more = {"thread_ts": thread, "unfurl_links": False, "unfurl_media": False}
+        return str(self._send(self._client.chat_postMessage, channel, post, PostMetadata(key, about), more)["ts"])
+
+    def edit_message(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
+        more = {"ts": message, "parse": "none"}
+        self._send(self._client.chat_update, channel, post, PostMetadata(key, about), more)
+
+    def _send(
+        self,
+        method: Callable[..., SlackResponse],
+        channel: str,
+        post: Mapping[str, Any],
+        metadata: PostMetadata,
+        more: Mapping[str, Any],
+    ) -> SlackResponse:
+        shown = {"channel": channel, "text": post["text"], "metadata": write_metadata(metadata), **more}
         try:
-            return self._post_message(channel, post, key, thread, about)
+            with translate_slack_errors(channel):
+                return method(blocks=list(post["blocks"]), **shown)
         except SlackCallRefused as error:
             if not (error.code in _REFUSED_BLOCKS and has_table(post["blocks"])):
                 raise
-            # a workspace whose Slack shows no tables
-            lines = {**post, "blocks": replace_tables(post["blocks"])}
-            return self._post_message(channel, lines, key, thread, about)
-
-    def _post_message(
-        self, channel: str, post: Mapping[str, Any], key: str, thread: str | None, about: str
-    ) -> str:
+        # a workspace whose Slack shows no tables
         with translate_slack_errors(channel):
-            answer = self._client.chat_postMessage(
-                channel=channel,
-                text=post["text"],
-                blocks=list(post["blocks"]),
-                thread_ts=thread,
-                metadata=write_metadata(PostMetadata(key, about)),
-                unfurl_links=False,
-                unfurl_media=False,
-            )
-            return str(answer["ts"])
-
-    def edit_message(self, channel: str, message: str, post: Mapping[str, Any], key: str, about: str = "") -> None:
-        with translate_slack_errors(channel):
-            self._client.chat_update(
-                channel=channel,
-                ts=message,
-                text=post["text"],
-                blocks=list(post["blocks"]),
-                metadata=write_metadata(PostMetadata(key, about)),
-                parse="none",
-            )
+            return method(blocks=replace_tables(post["blocks"]), **shown)
 
     def delete_message(self, channel: str, message: str) -> None:
         """Delete a message of the bot."""

@@ -99,7 +99,7 @@ def messenger(slack: SlackEmulator) -> SlackMessenger:
 
 def refuse_tables(messenger: SlackMessenger | SlackEphemeralMessenger, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Slack take no table, as a workspace does that shows none yet."""
-    for name in ("chat_postMessage", "chat_postEphemeral"):
+    for name in ("chat_postMessage", "chat_update", "chat_postEphemeral"):
         send = getattr(messenger._client, name)
 
         def call(send: Any = send, **arguments: Any) -> Any:
@@ -120,6 +120,11 @@ def test_where_slack_takes_no_table_everybody_reads_lines(
     table, lines = slack.list_messages("C0LINES")
     assert [has_table(each["blocks"]) for each in (table, lines)] == [True, False]
     assert as_read(table) == as_read(lines)
+    messenger.edit_message("C0LINES", table["ts"], {"text": "y", "blocks": [TABLE]}, "key:1")
+    edited = slack.list_messages("C0LINES")[0]
+    assert (edited["text"], as_read(edited), has_table(edited["blocks"])) == ("y", as_read(lines), False)
+    with pytest.raises(SlackCallRefused, match="message_not_found"):
+        messenger.edit_message("C0LINES", "1.5", {"text": "x", "blocks": [TABLE]}, "key:1")
 
 
 def test_so_does_who_alone_gets_the_answer(
