@@ -260,7 +260,7 @@ def _find_report(app: App, incident: str) -> str:
 def render_incidents(incidents: Sequence[Incident]) -> Post:
     jobs = sum(incident.kind is IncidentKind.LOST for incident in incidents)
     counts = [
-        format_count(count, word) for count, word in ((len(incidents) - jobs, "digest"), (jobs, "job")) if count
+        format_count(count, word) for count, word in ((len(incidents) - jobs, "post"), (jobs, "job")) if count
     ]
     title = f"{' and '.join(counts)} {'needs' if len(incidents) == 1 else 'need'} attention"
     items = [_render_line(incident) for incident in incidents[:_MAX_LINES]]

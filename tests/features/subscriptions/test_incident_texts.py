@@ -70,13 +70,13 @@ def lines(post: Post) -> list[str]:
     ],
 )
 def test_a_line_says_which_digest_where_what_why_and_when_again(incident: Incident, line: str) -> None:
-    assert lines(render_incidents([incident])) == ["1 digest needs attention", line]
+    assert lines(render_incidents([incident])) == ["1 post needs attention", line]
 
 
 @pytest.mark.parametrize("count", [1, 2, 10, 11, 100, 1_500])
 def test_ten_are_named_and_the_others_counted(count: int) -> None:
     title, *items = lines(render_incidents([trouble(title=f"Day {n}") for n in range(count)]))
-    assert title == ("1 digest needs attention" if count == 1 else f"{count:,} digests need attention")
+    assert title == ("1 post needs attention" if count == 1 else f"{count:,} posts need attention")
     assert [item.partition(" for ")[0] for item in items[:10]] == [f"Day {n}" for n in range(min(count, 10))]
     more = [f"and {count - 10:,} more: prdigest doctor lists them"] if count > 10 else []
     assert [item.replace("1490", "1,490") for item in items[10:]] == more
@@ -85,7 +85,7 @@ def test_ten_are_named_and_the_others_counted(count: int) -> None:
 def test_a_notification_names_the_first_three() -> None:
     post = render_incidents([trouble(title=f"Day {n} <!here>") for n in range(5)])
     details = ". ".join(f"Day {n} &lt;!here&gt;: is not posted yet" for n in range(3))
-    assert post.text == f"5 digests need attention. {details}"
+    assert post.text == f"5 posts need attention. {details}"
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from tests.features.subscriptions.scheduled import (
 from tests.helpers.records import plant
 
 SOON = DUE + MINUTE
-TOLD = "1 digest needs attention"
+TOLD = "1 post needs attention"
 LINE = "octo/engine, part 0 for C0000 is not posted yet: "
 
 
@@ -82,7 +82,7 @@ def test_what_happens_within_half_a_minute_is_told_together(desk: Desk) -> None:
     assert reports(desk.slack, ADMIN) == []
     desk.report(trouble(2, at=DUE + timedelta(seconds=20)))
     desk.notify(SOON)
-    assert only(desk.slack)[0] == "2 digests need attention"
+    assert only(desk.slack)[0] == "2 posts need attention"
 
 
 def test_a_trouble_is_told_once_however_often_it_is_noted(desk: Desk) -> None:
@@ -107,7 +107,7 @@ def test_kinds_of_trouble_of_a_digest_are_told_each(desk: Desk) -> None:
         desk.report(trouble(kind=kind, retry=None))
     desk.notify(SOON)
     kinds = [line.partition(": ")[0].removeprefix("octo/engine, part 0 for C0000 ") for line in only(desk.slack)]
-    assert kinds[0] == "3 digests need attention"
+    assert kinds[0] == "3 posts need attention"
     assert sorted(kinds[1:]) == ["is not posted yet", "was posted incomplete", "will not be posted"]
 
 
@@ -117,7 +117,7 @@ def test_a_lost_job_is_told_to_operators_alone(desk: Desk) -> None:
     desk.report(trouble(2))
     desk.notify(SOON)
     report_lines = only(desk.slack)
-    assert report_lines[0] == "1 digest and 2 jobs need attention"
+    assert report_lines[0] == "1 post and 2 jobs need attention"
     assert "failed for good" in report_lines[2]
 
 
@@ -200,7 +200,7 @@ def test_a_hundred_at_once_are_one_message_whatever_channels_they_are_of(desk: D
         desk.report(trouble(number, to=f"U0USER{number % 7}"))
     desk.notify(SOON)
     title, *lines = only(desk.slack)
-    assert title == "100 digests need attention"
+    assert title == "100 posts need attention"
     assert [line.partition(" for ")[0] for line in lines[:10]] == [f"octo/engine, part {n}" for n in range(10)]
     assert lines[10:] == ["and 90 more: prdigest doctor lists them"]
     desk.notify(SOON + MINUTE)
@@ -369,7 +369,7 @@ def steps_of(desk: Desk) -> int:
     return len(fuse.calls)
 
 
-STEPS = 46
+STEPS = 44
 
 
 def test_the_number_of_steps_is_that_of_a_whole_run(desk: Desk) -> None:

@@ -458,7 +458,7 @@ def test_clocks_that_skip_at_the_same_moment_note_and_tell_each_once(tower: Towe
     tower.tick(MINUTE)
     assert sorted(tower.skipped) == sorted(key(each, DUE) for each in many)
     assert len(tower.told) == 1
-    assert tower.told[0].startswith("20 digests need attention")
+    assert tower.told[0].startswith("20 posts need attention")
 
 
 def test_a_change_that_puts_a_digest_over_a_day_ago_skips_it_and_says_so(tower: Tower) -> None:
