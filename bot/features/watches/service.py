@@ -43,6 +43,8 @@ WATCH_PERIOD = timedelta(days=180)
 # a release and a pin that have it end a watch once nobody reverts it any more: 95 of 100 reverts come within that
 _SETTLING = timedelta(days=30)
 _MAX_TITLE = 120
+# Slack's codes for a person whom no message reaches any more
+_GONE_CODES = {"user_not_found", "user_disabled", "user_not_visible", "cannot_dm_bot"}
 _WHAT = "when it is merged, reverted or repaired, first in a release, and in your pin"
 
 
@@ -195,10 +197,14 @@ def tell_watchers(app: App, repository: Repository) -> None:
         except StoreUnavailable:
             raise
         except SlackCallRefused as error:
-            log.warning("a watch ends, its owner can't be reached: %s", error)
-            app.tables.remove_field(WATCHES, watch.field, _name(repository))
+            log.warning("the owner of a watch of #%s can't be told: %s", watch.number, error)
+            if error.code in _GONE_CODES or app.now() - watch.since > WATCH_PERIOD:
+                app.tables.remove_field(WATCHES, watch.field, _name(repository))
         except PrdigestError as error:
             log.warning("what is new of #%s is told later: %s", watch.number, error)
+        except Exception:
+            # what is wrong with one must not keep the others from being told
+            log.exception("what is new of #%s is told later", watch.number)
 
 
 def _tell_news(app: App, repository: Repository, watch: Watch, places: Whereabouts) -> None:
@@ -206,7 +212,8 @@ def _tell_news(app: App, repository: Repository, watch: Watch, places: Whereabou
     events = dict(list_events(places))
     telling = watch.telling or tuple(event for event in events if event not in watch.told)
     if telling:
-        events_told = " ".join((watch.user, *telling))
+        # who watches it anew may be told the same again
+        events_told = " ".join((watch.user, watch.since.isoformat(), *telling))
         key = f"{WATCHES.family.build_key(_name(repository))}:{watch.number}:{compute_fingerprint(events_told)}"
         # what another attempt finds new beside it has a message of its own
         app.tables.put_field(WATCHES, watch.field, replace(watch, telling=telling), _name(repository))

@@ -306,12 +306,54 @@ def test_what_is_no_event_any_more_ends_no_watch(world: World) -> None:
     assert "The first release that holds it is v1.1.0" in world.tell()[0]
 
 
-def test_who_can_not_be_reached_watches_no_longer(world: World) -> None:
-    gone = replace(Watch(ADA, 7, "Keep the order", world.now), user="U0NOBODY")
-    world.app.tables.put_field(WATCHES, gone.field, gone, NAME)
-    world.slack.fail_next("conversations.open", error="user_not_found")
-    tell_watchers(world.app, REPOSITORY)
-    assert world.watches() == []
+@pytest.mark.parametrize(
+    ("code", "pause", "is_kept"),
+    [
+        ("user_not_found", DAY, False),
+        ("user_disabled", DAY, False),
+        ("invalid_auth", DAY, True),
+        ("missing_scope", DAY, True),
+        ("missing_scope", service.WATCH_PERIOD, False),
+    ],
+)
+def test_who_can_not_be_reached_watches_no_longer_and_the_bots_own_trouble_ends_nothing(
+    world: World, code: str, pause: timedelta, *, is_kept: bool
+) -> None:
+    world.watch()
+    world.now += pause + DAY
+    world.slack.fail_next("conversations.open", error=code)
+    assert world.tell() == []
+    assert bool(world.watches()) is is_kept
+    assert len(world.tell()) == is_kept, "what could not be told is told later"
+
+
+def test_a_defect_in_one_watch_keeps_no_other_from_being_told(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.watch()
+    odd = replace(world.watches()[0], number=6)
+    world.app.tables.put_field(WATCHES, odd.field, odd, NAME)
+
+    def find(_: object, number: int) -> PullRequest:
+        if number == odd.number:
+            raise ValueError("a bug")
+        return world.pull
+
+    world.app.pulls.fetch_pull_request = find  # type: ignore[method-assign, assignment]
+    assert len(world.tell()) == 1
+    assert "ValueError: a bug" in caplog.text
+    assert len(world.watches()) == 2
+
+
+def test_who_watches_anew_what_was_closed_is_told_again(world: World) -> None:
+    for times in (1, 2):
+        world.pull = merged(merged_at=None, merge_commit=None, state="OPEN")
+        world.watch()
+        assert len(world.tell()) == times - 1
+        world.pull = replace(world.pull, state="CLOSED")
+        assert len(world.tell()) == times
+        assert world.watches() == []
+        world.now += DAY
 
 
 def test_a_watch_that_ended_meanwhile_stays_ended(world: World) -> None:
