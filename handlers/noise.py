@@ -68,10 +68,10 @@ SUB_COMMAND = SubCommand(
             is_listed=False,
         ),
         "usefulness": Verb(
-            "what people opened, asked about, marked and muted",
+            "what others opened, asked about, marked and muted",
             "usefulness",
             ("usefulness",),
-            "Counts of the last 30 days, without names. Only you see the answer.",
+            "Rough counts of the last 30 days, without names. Only you see the answer.",
             enqueue=_enqueue_usefulness,
             is_listed=False,
         ),

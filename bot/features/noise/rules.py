@@ -98,8 +98,9 @@ def parse_mutes(text: str, repositories: AllowedRepositories, today: LocalDay) -
         mutes += [Mute(kind, collapse_lines(value), until) for value in options.values.get(kind, ())]
     if not mutes:
         raise UsageError("What? Add a repository, area:… or author:…, such as area:LoRA until monday.")
-    if odd := next((each.value for each in mutes if not 0 < len(each.value) <= _MAX_VALUE), None):
-        raise UsageError(f"{quote_input(odd)} is no name: use up to {_MAX_VALUE} characters.")
+    for value in (each.value for each in mutes):
+        if not 0 < len(value) <= _MAX_VALUE or "*" in value:
+            raise UsageError(f"{quote_input(value)} is no name: use up to {_MAX_VALUE} characters, without *.")
     return tuple(mutes)
 
 
@@ -165,7 +166,8 @@ class LineFeature:
     @classmethod
     def build(cls, repository: Repository, rule: LeadRule, cause: str, area: str) -> LineFeature:
         name = hashlib.sha256(str(repository).lower().encode()).hexdigest()[:6]
-        cause, area = (collapse_lines(part).replace("|", "/")[:_MAX_PART] for part in (cause, area))
+        # without a blank at the end, which a value of a button loses
+        cause, area = (collapse_lines(part).replace("|", "/")[:_MAX_PART].rstrip() for part in (cause, area))
         return cls(name, rule, cause, area)
 
     @classmethod
@@ -236,6 +238,8 @@ def make_less_menu(lines: Iterable[tuple[PullRequest, LineFeature]]) -> Element 
 
 # --- what people made use of
 
+USE_STEP = 10
+
 
 class UseKind(StrEnum):
     OPENED = "opened"
@@ -257,12 +261,15 @@ Usefulness = Mapping[str, Mapping[UseKind, int]]
 
 
 def count_uses(uses: Iterable[Use]) -> Usefulness:
-    """Return how often something was done, but for what fewer than three people did: they could be recognized."""
+    """Return how often something was done, rounded down to tens: one more time tells of nobody by the next day.
+
+    What fewer than three people did is left out.
+    """
     people: dict[tuple[str, UseKind], list[str]] = defaultdict(list)
     for use in uses:
         people[use.area, use.kind].append(use.user)
     rows: dict[str, dict[UseKind, int]] = defaultdict(dict)
     for (area, kind), users in people.items():
         if len(set(users)) >= MIN_PEOPLE:
-            rows[area][kind] = len(users)
+            rows[area][kind] = len(users) // USE_STEP * USE_STEP
     return dict(sorted(rows.items(), key=lambda row: (-sum(row[1].values()), row[0])))

@@ -20,6 +20,7 @@ from bot.features.noise.rules import (
     LESS_DAYS,
     MAX_LESS_WANTED,
     MIN_PEOPLE,
+    USE_STEP,
     FoldedMerges,
     LessClick,
     LineFeature,
@@ -52,7 +53,6 @@ from bot.platform.slack.blocks import (
 from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Map, Table
-from bot.text import format_count
 from impact.text.strings import truncate_text
 
 log = logging.getLogger(__name__)
@@ -98,7 +98,7 @@ def mute_for_asker(app: App, asker: SlackRequest, mutes: tuple[Mute, ...]) -> No
         with app.tables.hold_lease(MUTES, asker.user):
             kept = tuple(each for each in load_mutes(app, asker.user) if each.key not in keys)
             if len(kept) + len(mutes) > _MAX_MUTES:
-                raise UsageError(f"You mute {len(kept)} things: end some with /prdigest unmute.")
+                raise UsageError(f"Nobody mutes more than {_MAX_MUTES} things: end some with /prdigest unmute.")
             app.tables.put(MUTES, Mutes(asker.user, (*kept, *mutes)), asker.user)
         note_use(app, asker, UseKind.MUTED, *(each.value for each in mutes if each.kind is MuteKind.AREA))
         title = truncate_text(f"Muted for you until {mutes[0].until}: {', '.join(map(str, mutes))}", 300)
@@ -218,24 +218,27 @@ def answer_usefulness(app: App, asker: SlackRequest) -> None:
         today = app.now().astimezone(dt.UTC).date()
         dates = (today - days * _DAY for days in range(_USE_DAYS))
         uses = [use for date in dates for use in app.tables.list_fields(USES, date, skips_later=True).values()]
-        return Answer.for_asker(render_usefulness(count_uses(uses), find_less_wanted(app, asker.channel)))
+        # with their own, askers could try how many are missing to the next step
+        others = [use for use in uses if use.user != asker.user]
+        return Answer.for_asker(render_usefulness(count_uses(others), find_less_wanted(app, asker.channel)))
 
     app.replies.give_answer(asker, "usefulness", Audience.ASKER, make)
 
 
 def render_usefulness(uses: Usefulness, less_wanted: Collection[LineFeature]) -> Post:
-    title = f"What was of use in the last {_USE_DAYS} days"
-    few = f"Nothing was done by as many as {MIN_PEOPLE} people."
+    title = f"What was of use to others in the last {_USE_DAYS} days"
+    few = f"Nothing was done by as many as {MIN_PEOPLE} others."
     blocks = [make_header(title)]
     blocks.append(make_block(make_bullets(_list_uses(uses)) if uses else make_section([make_text(few)])))
     if less_wanted:
         lines = ([make_text(label)] for label in sorted(each.label for each in less_wanted))
         blocks.append(make_list("Less wanted here, so that it stands in the thread", lines))
-    note = f"Counts alone, without names. What fewer than {MIN_PEOPLE} people did about an area is left out."
+    note = f"Without names, and rounded down to tens. What fewer than {MIN_PEOPLE} others did is left out."
     return Post(escape_mrkdwn(title), (*blocks, make_context(note)))
 
 
 def _list_uses(uses: Usefulness) -> Iterator[Sequence[Element]]:
     for area, counts in [*uses.items()][:_MAX_LINES]:
-        did = ", ".join(f"{kind} {format_count(counts[kind], 'time')}" for kind in UseKind if kind in counts)
+        times = {kind: f"{count}+" if count else f"fewer than {USE_STEP}" for kind, count in counts.items()}
+        did = ", ".join(f"{kind} {times[kind]} times" for kind in UseKind if kind in times)
         yield [make_text(f"{area or 'No area'}: ", bold=True), make_text(did)]

@@ -47,7 +47,6 @@ from bot.platform.pulls.models import Account, PullRequest
 from bot.platform.slack.blocks import UNKNOWN_BUTTON, Post
 from bot.platform.store.erasure import StoreEraser
 from bot.platform.store.forgotten_ids import ForgottenIds
-from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.source.models import DiffSide
 from tests.features.digest.hostile_days import digests
@@ -67,6 +66,7 @@ HOSTILE = [
     "\u202eright to left\u202c",
     "`code` | <https://a.b|c>",
     "\ud800",
+    "x" * 39 + " a blank where it is cut",
 ]
 
 
@@ -112,7 +112,20 @@ def test_what_people_type_is_read_with_its_day(text: str, mutes: list[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["", "until monday", "path:a", "other/place", "area:LoRA until never", f"area:{'x' * 81}", "author:"]
+    "text",
+    [
+        "",
+        "until monday",
+        "path:a",
+        "other/place",
+        "area:LoRA until never",
+        f"area:LoRA until {DAY.date}",
+        f"area:{'x' * 81}",
+        "area:vllm/*",
+        "area:\u200b",
+        "author:",
+        "author:renovate*",
+    ],
 )
 def test_a_mistake_is_told(text: str) -> None:
     with pytest.raises(UsageError):
@@ -318,13 +331,14 @@ def test_what_fewer_than_three_people_did_is_not_shown_at_all() -> None:
             *uses(UseKind.MARKED, 5, "Models"),
         ]
     )
-    assert counted == {AREA: {UseKind.OPENED: 12}, "Models": {UseKind.MARKED: 5}}
+    assert counted == {AREA: {UseKind.OPENED: 10}, "Models": {UseKind.MARKED: 0}}
     shown = read_post(service.render_usefulness(counted, {SIZE}))
-    assert f"{AREA}: opened {format_count(12, 'time')}" in shown
+    assert f"{AREA}: opened 10+ times" in shown
+    assert "Models: marked fewer than 10 times" in shown
     assert "LoRA" not in shown
     assert "U0" not in shown
     assert SIZE.label in shown
-    assert "Nothing was done by as many as 3 people." in read_post(service.render_usefulness({}, ()))
+    assert "Nothing was done by as many as 3 others." in read_post(service.render_usefulness({}, ()))
 
 
 @given(
