@@ -74,7 +74,10 @@ def plan_user(app: App, user: str, show: Callable[[int, int], None]) -> ForgetPl
 
 
 def carry_out(app: App, plan: ForgetPlan) -> None:
-    """Remove everything of a plan. Raises StoreUnavailable, also if the same is written again and again."""
+    """Remove everything of a plan. Raises StoreUnavailable, also if the same is written again and again.
+
+    Raises SlackUnavailable before anything is removed: without the memory of a thread nobody knows of its session.
+    """
     eraser = StoreEraser(app.store, app.keyspace)
     _end_sessions(app, plan.ids)
     for _ in range(_MAX_ROUNDS):
@@ -94,7 +97,7 @@ def _end_sessions(app: App, ids: ForgottenIds) -> None:
             if not app.messenger.is_agent:
                 return
             app.messenger.end_session(channel, thread)
-        except (SlackCallRefused, SlackUnavailable) as error:
+        except SlackCallRefused as error:
             log.warning("the session of %s in %s is not ended: %s", thread, channel, error)
 
 

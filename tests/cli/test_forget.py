@@ -108,6 +108,10 @@ def test_nothing_of_a_person_is_left_and_all_of_others_is(
         # nobody asked Slack who wrote in them
         assert ("Not read in Slack: 2 threads." in done.stdout) == bool(answer), done.stdout
     assert read_all(store) == before
+    # the memory of a thread is what tells of its session
+    team.slack.fail_next("agents.sessions.setStatus", status=503)
+    done = call_command("forget", "--user", ADA, "--yes", settings=settings(team, store_url))
+    assert (done.returncode, "try again" in done.stderr, read_all(store)) == (1, True, before)
     done = call_command("forget", "--user", ADA, "--yes", settings=settings(team, store_url))
     assert (done.returncode, "Deleted." in done.stdout) == (0, True), done.stderr
     after = read_all(store)
