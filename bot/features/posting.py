@@ -36,10 +36,9 @@ def post_once(app: App, channel: str, key: str, post: Post, thread: str | None =
     Raises what Slack raises, and StoreUnavailable: another call with the same key finishes it.
     """
     with app.tables.hold_lease(BEGUN_POSTS, key):
-        message = find_posted(app, channel, key, thread)
-        begun = app.tables.get(BEGUN_POSTS, key) or BegunPost(app.now())
-        if not message:
-            app.tables.put(BEGUN_POSTS, begun, key)
-            message = app.messenger.post_message(channel, post.build_payload(), key, thread)
+        begun = BegunPost(app.now())
+        is_first = app.tables.add(BEGUN_POSTS, begun, key)
+        message = "" if is_first else find_posted(app, channel, key, thread)
+        message = message or app.messenger.post_message(channel, post.build_payload(), key, thread)
         app.tables.put(BEGUN_POSTS, replace(begun, message=message), key)
         return message
