@@ -66,8 +66,6 @@ from impact.touches.profile_index import UsedDeprecation
 _NEWS_AGE = timedelta(days=14)
 # before the pin: what a release repairs was merged by then
 _LOOK_BACK = timedelta(days=60)
-# merges whose reviews are looked up
-_MAX_REVIEWS = 500
 _MAX_NAMED = 4
 # hits, and lines of each other list, until the post fits into a message
 _VERSIONS = ((TouchLimits(hits=5), MAX_LISTED), (TouchLimits(hits=4, code=0), 3), (TouchLimits(2, 0, 6, 0), 1))
@@ -194,7 +192,7 @@ def build_release(app: App, entry: ProfileEntry, name: str = "", reader: str = "
         touches,
         _list_ending(app, entry, profile, tag, inside),
         regressions,
-        [*_list_warnings(app, [*new.values()][:_MAX_REVIEWS], outcomes)],
+        [*_list_warnings(app, new.values(), outcomes)],
         [
             *_list_repairs(app, entry, "your pin" if entry.pin else start.label, outcomes, new),
             *(_list_watched(app, history, tag, new, reader) if reader else ()),
@@ -215,7 +213,10 @@ def _find_tag(tags: Sequence[Tag], upstream: Repository, name: str) -> Tag:
 
 
 def _find_release_before(app: App, entry: ProfileEntry, tags: Sequence[Tag], tag: Tag) -> PinnedMerge:
-    name = next((each.name for each in reversed(tags) if each.is_release and each.at < tag.at), "")
+    earlier = [each for each in tags if each.is_release and each.at < tag.at]
+    # a repair of an old release may come after a newer one
+    lower = sorted((each for each in earlier if each.order < tag.order), key=lambda each: each.order)
+    name = next((each.name for each in reversed(lower or earlier)), "")
     merge = find_merge(app, entry.upstream, name) if name else None
     if merge is None:
         raise UsageError(f"{entry.name} names no commit that I know, and I know no release before {tag.name}.")

@@ -245,6 +245,12 @@ def test_what_is_in_a_tag_and_on_no_list_is_told_before_any_count(world: World) 
     assert "0 merges" not in world.show()
 
 
+def know_tags(world: World) -> None:
+    sources, before = world.app.sources, merge(7, -1, merge_commit="f0" * 20)
+    sources.releases = SimpleNamespace(find_commit=lambda *_: "f0" * 20, list_releases=lambda _: ())  # type: ignore[misc]
+    sources.background = SimpleNamespace(find_merges=lambda *_: {"f0" * 20: before})  # type: ignore[misc]
+
+
 def test_without_a_pin_it_is_told_since_the_release_before(world: World) -> None:
     world.put(None)
     with pytest.raises(
@@ -252,11 +258,35 @@ def test_without_a_pin_it_is_told_since_the_release_before(world: World) -> None
     ):
         world.show()
     world.history.tags.append(tag("v1.2.0", 6))
-    sources = world.app.sources
-    sources.releases = SimpleNamespace(find_commit=lambda *_: "f0" * 20, list_releases=lambda _: ())  # type: ignore[misc]
-    before = merge(7, -1, merge_commit="f0" * 20)
-    sources.background = SimpleNamespace(find_merges=lambda *_: {"f0" * 20: before})  # type: ignore[misc]
+    know_tags(world)
     assert "4 merges since the release before (v1.1.0, 7 days earlier; your code pins none): 1" in world.show()
+
+
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [
+        pytest.param("v1.4.0", "v1.3.0", id="after a repair of an old one"),
+        pytest.param("v1.2.0.post1", "v1.2.0", id="a repair of an old one"),
+        pytest.param("v1.3.0rc1", "v1.2.0", id="a candidate"),
+        pytest.param("nightly", "v1.2.0.post1", id="without a version"),
+        pytest.param("lib-v1", "v1.2.0.post1", id="of a part"),
+    ],
+)
+def test_the_release_before_is_that_of_the_version_before(world: World, name: str, before: str) -> None:
+    world.put(None)
+    days = {"v1.2.0": 1, "v1.3.0rc1": 2, "v1.3.0": 3, "v1.2.0.post1": 5, "nightly": 6, "lib-v1": 6, "v1.4.0": 6}
+    world.history.tags += [tag(each, at) for each, at in days.items()]
+    know_tags(world)
+    assert f"since the release before ({before}, " in world.show(name)
+
+
+def test_a_confirmed_bug_is_named_in_the_oldest_of_many_merges_too(world: World) -> None:
+    many = [merge(number, 3 + number / 10_000) for number in range(1_000, 1_600)]
+    world.app.merge_history.record_merges(many)
+    world.history.held = (2, *(each.number for each in many))
+    world.history.tags.append(tag("v1.2.0", 6))
+    world.reviews = {2: BugReview((finding(consequence="Counts twice"),))}
+    assert "#2 Drop the old scheduler (Counts twice)" in world.show()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,8 @@ from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
+from redis import Redis
+
 from bot.dates import LocalDay
 from bot.errors import (
     GitHubAccessDenied,
@@ -41,6 +43,7 @@ from bot.platform.pulls.sources import CountCheck, DayMerges, Discussion, Remark
 from bot.platform.slack.blocks import Post
 from bot.platform.slack.messenger import SlackEphemeralMessenger
 from bot.platform.slack.requests import SlackRequest
+from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store, Table
 from bot.usage import Usage
 from impact.repository import Repository
@@ -363,3 +366,15 @@ class FileTree:
             path: SourceFile(path, self.texts[path]) if path in self.texts else SourceFile(path, problem=missing)
             for path in paths
         }
+
+
+class ReadHistory(HistoryStore):
+    """The history in a store; keeps from when to when it was read."""
+
+    def __init__(self, store: Redis) -> None:
+        super().__init__(store)
+        self.spans: list[tuple[datetime, datetime]] = []
+
+    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
+        self.spans.append((since, until))
+        return super().read_merges(repository, since, until)

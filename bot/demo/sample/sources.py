@@ -190,7 +190,7 @@ class SampleSources:
         return self._commits.index(commit) <= self._commits.index(of)
 
     def find_copies(self, repository: Repository, commit: str, number: int, title: str) -> tuple[CommitCopy, ...]:
-        return ()
+        return (CommitCopy(commit, title, self.list_tags(repository)),)
 
     # Releases
 

@@ -146,13 +146,15 @@ def _require_sources(app: App) -> tuple[GitHubTrees, SourceFiles]:
 def locate_pin(app: App, entry: ProfileEntry, profile: Profile) -> PinnedMerge | None:
     """Return the merge that a tree pins; the last known one while nobody can say, and None if there is none."""
     names = list_pinned_revisions(profile, entry.upstream.name)
-    if not names or (entry.pin and entry.pin.name == names[0]):
-        return entry.pin if names else None
+    known = entry.pin if entry.pin and entry.pin.name in names[:1] else None
+    # a tag may be moved
+    if not names or (known and not is_tag(known.name)):
+        return known
     try:
         name, merge = find_pin(app, entry.upstream, "", profile)
     except UsageError as error:
         log.info("the pin of %s is not known: %s", entry.name, error)
-        return None
+        return known
     except StoreUnavailable:
         raise
     except PrdigestError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -112,33 +112,34 @@ def find_whereabouts(app: App, pull: PullRequest) -> Whereabouts:
     if not pull.is_merged:
         return Whereabouts(pull)
     repository, history, outcomes = pull.repository, app.sources.tag_history, app.timeline.find_outcomes(pull)
-    tags, copies, newest, problem = tuple[Tag, ...](), tuple[CommitCopy, ...](), None, NO_CLONE
+    known, places, problem = tuple[Tag, ...](), tuple[CommitCopy, ...](), NO_CLONE
     try:
         if history:
             history.update(repository)
-            newest = next(reversed(history.list_tags(repository)), None)
-            tags = history.list_tags(repository, pull.commit)
-            copies, problem = history.find_copies(repository, pull.commit, pull.number, pull.title), ""
+            known = history.list_tags(repository)
+            places, problem = history.find_copies(repository, pull.commit, pull.number, pull.title), ""
     except (MirrorUnavailable, SourceUnavailable) as error:
         problem = str(error).rstrip(".")
     gap = Coverage.of(CoveredPart(f"the tags of {repository}", 1, 0, problem)) if problem else COMPLETE
-    pins = _read_pins(app, pull, history, {tag.name for copy in copies for tag in copy.tags})
+    held = {tag.name for each in places for tag in each.tags}
+    pins = _read_pins(app, pull, history, {tag.name: tag.name in held for tag in known} if places else {})
     others = find_others(list_histories(app, repository), pull)
-    return Whereabouts(pull, CoveredList(tags, gap), copies, newest, pins, outcomes, others)
+    tags, newest = places[0].tags if places else (), next(reversed(known), None)
+    return Whereabouts(pull, CoveredList(tags, gap), places[1:], newest, pins, outcomes, others)
 
 
 def _read_pins(
-    app: App, pull: PullRequest, history: TagHistory | None, copied_to: Collection[str]
+    app: App, pull: PullRequest, history: TagHistory | None, tags: Mapping[str, bool]
 ) -> tuple[HoldingPin, ...]:
     """Return the pins of the profiles that the asker may see. Without commits, nobody knows what they hold.
 
-    The commit of a pinned tag is the last one of the default branch in it: what was copied to it comes after that.
+    The commit of a pinned tag is the last one of the default branch in it: what it holds is known by ``tags``.
     """
     pins = []
     for entry in app.profiles.list_entries():
         if (pin := entry.pin) and str(entry.upstream).casefold() == str(pull.repository).casefold():
-            holds: bool | None = True if pin.name in copied_to else None
-            if history and not holds:
+            holds = tags.get(pin.name)
+            if history and holds is None:
                 with suppress(SourceUnavailable):
                     holds = history.is_part(pull.repository, pull.commit, pin.commit)
             pins.append(HoldingPin(entry.name, pin.label, holds))
@@ -201,8 +202,9 @@ def describe_places(places: Whereabouts) -> list[str]:
 
 def _describe_tags(tags: Sequence[Tag]) -> Iterator[str]:
     first = next((tag for tag in tags if tag.is_release), tags[0])
-    early = f", before that in {tags[0].name}" if first is not tags[0] else ""
-    later = tags[tags.index(first) + 1 :]
+    early = f", before that in {tags[0].name}" if tags[0].at < first.at else ""
+    # one commit may have several
+    later = [tag for tag in tags if tag.at >= first.at and tag is not first]
     also = f"; also in {_name_tags(later)}" if later else ""
     yield f"First in {first.name} of {first.at:%Y-%m-%d}{early}{also}."
 

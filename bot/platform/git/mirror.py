@@ -244,7 +244,8 @@ class GitMirror:
         # its name may change; HEAD is always it
         branches, settings = [f"+HEAD:{BRANCH}"], [*_SETTINGS]
         if not self._has_files:
-            options, branches = (*options, _NO_FILES), [*branches, "+refs/tags/*:refs/tags/*"]
+            # a tag that is gone upstream is in no release
+            options, branches = (*options, _NO_FILES, "--prune"), [*branches, "+refs/tags/*:refs/tags/*"]
             # said here, git writes neither into the settings
             settings += [f"remote.{url}.promisor=true", f"remote.{url}.partialclonefilter=tree:0"]
         arguments = (*_FETCH, *options, "--end-of-options", url, *branches)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -19,18 +19,20 @@ from impact.text.strings import remove_invisible
 
 # git's status for "no" to a question
 _NO = 1
-# copies of one merge that are looked at: a project has few branches of releases
-_MAX_COPIES = 20
+# copies of one merge with what took them back: a project has few branches of releases
+_MAX_COPIES = 40
 # what `git cherry-pick -x` writes; people write fewer digits
 _PICKED = re.compile(r"cherry[- ]picked from commit ([0-9a-f]{7,40})", re.I)
-_NUMBER = re.compile(r"\s{0,3}\(#\d{1,9}\)")
+# what `git revert` writes
+_REVERTS, _REVERT_MARK = re.compile(r"This reverts commit ([0-9a-f]{7,40})", re.I), "This reverts commit "
+_QUOTED = re.compile(r'Revert "(?P<subject>.+)"')
 # tags of builds and candidates are no releases
 _RELEASE = re.compile(r"v?\d{1,4}(?:\.\d{1,6}){1,3}(?:\.?post\d{1,6})?", re.A)
 _CANDIDATE = re.compile(
     rf"(?P<of>{_RELEASE.pattern})[-_.]?(?:rc|a|b|alpha|beta|dev|pre)[-_.]?\d{{0,4}}", re.A | re.I
 )
 # the numbers at the end of a subject: a copy has that of its own pull request behind that of the merge
-_DIGITS = re.compile(r"\d{1,9}")
+_DIGITS, _PLACED = re.compile(r"\d{1,9}", re.A), re.compile(r"\(#(\d{1,9})\)", re.A)
 _NUMBERS = re.compile(r"(?:\s{0,3}\(#\d{1,9}\)){1,3}\s{0,3}\Z")
 
 
@@ -56,6 +58,11 @@ class Tag:
         match = _CANDIDATE.fullmatch(self.name)
         return match["of"] if match else self.name
 
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The numbers of its version."""
+        return tuple(map(int, _DIGITS.findall(self.version)))
+
 
 @dataclass(frozen=True, slots=True)
 class CommitWay:
@@ -73,7 +80,7 @@ class CommitWay:
 
 @dataclass(frozen=True, slots=True)
 class CommitCopy:
-    """A commit outside of the default branch that says of which one it is a copy, and the tags that hold it."""
+    """A merge, or a copy outside of the default branch, by what that says of itself; and the tags that hold it."""
 
     commit: str
     title: str
@@ -95,7 +102,10 @@ class TagHistory(Protocol):
         """Return whether a commit is in the history of another one."""
 
     def find_copies(self, repository: Repository, commit: str, number: int, title: str) -> tuple[CommitCopy, ...]:
-        """Return the copies of a merge in tags, by the commit, the number or the title that they name."""
+        """Return a merge, then its copies in tags, by the commit, the number or the title that they name.
+
+        A tag that holds a later commit outside of the default branch that takes one back does not hold that.
+        """
 
 
 @dataclass(frozen=True)
@@ -124,24 +134,33 @@ class GitTagHistory:
         )
 
     def list_way(self, repository: Repository, start: str, end: str) -> CommitWay:
-        own = (f"^{build_revision(start)}", build_revision(end))
-        every = self._list_numbers(repository, *own)
-        copies = self._list_numbers(repository, *own, f"^{BRANCH}")
+        own = ("--first-parent", f"^{build_revision(start)}", build_revision(end))
+        every = self._list_commits(repository, "", *own)
+        outside = self._list_commits(repository, "%b", *own, f"^{BRANCH}")
+        copies, reverts = list[_Commit](), list[_Commit]()
+        for each in outside:
+            # a later commit comes first
+            if not any(revert.takes_back(each) for revert in reverts):
+                (reverts if each.is_revert else copies).append(each)
+        own_shas = {each.sha for each in outside}
+        commits = (each for each in every if each.sha not in own_shas)
         return CommitWay(
-            {sha: max(numbers[-1:], default=0) for sha, numbers in every.items() if sha not in copies},
-            frozenset(number for numbers in copies.values() for number in numbers),
+            {
+                each.sha: max(each.numbers[-1:], default=0)
+                for each in commits
+                if not any(revert.takes_back(each) for revert in reverts)
+            },
+            frozenset(number for each in (*copies, *reverts) for number in each.numbers),
         )
 
-    def _list_numbers(self, repository: Repository, *revisions: str) -> dict[str, list[int]]:
-        """Return the numbers at the end of the subjects of commits, which a revert has only in its quotes."""
-        arguments = ("log", "--first-parent", "--format=%H%x00%s", *revisions, "--")
-        with self.reader.open_command(repository, *arguments) as process:
+    def _list_commits(self, repository: Repository, body: str, *arguments: str) -> list[_Commit]:
+        shown = f"--format=%H%x00%s%x00{body}%x01"
+        with self.reader.open_command(repository, "log", "--topo-order", shown, *arguments, "--") as process:
             output, is_whole = read_output(process)
         if not is_whole:
-            raise SourceUnavailable(f"{repository} has too many commits on that way.")
-        rows = (line.partition("\0") for line in output.decode("utf-8", "replace").split("\n") if line)
-        ends = ((sha, _NUMBERS.search(subject)) for sha, _, subject in rows)
-        return {sha: [int(each) for each in _DIGITS.findall(end[0])] if end else [] for sha, end in ends}
+            raise SourceUnavailable(f"{repository} has too many commits to be read.")
+        records = (each.strip("\n").split("\0", 2) for each in output.decode("utf-8", "replace").split("\x01"))
+        return [_Commit(*each) for each in records if len(each) == 3 and clean_hash(each[0])]
 
     def is_part(self, repository: Repository, commit: str, of: str) -> bool:
         arguments = ("merge-base", "--is-ancestor", build_revision(commit), build_revision(of))
@@ -155,29 +174,61 @@ class GitTagHistory:
         return True
 
     def find_copies(self, repository: Repository, commit: str, number: int, title: str) -> tuple[CommitCopy, ...]:
-        plain = _NUMBER.sub("", title).strip()
+        merge = _Commit(commit, f"{_NUMBERS.sub('', title)} (#{number})")
         # a title of two words may be another change's
-        patterns = [f"(#{number})", commit[:7], *([plain] if plain.count(" ") > 2 else [])]
-        named, most = (f"--grep={each}" for each in patterns), f"--max-count={_MAX_COPIES}"
-        shown = "--format=%H%x00%s%x00%b%x01"
-        arguments = ("log", "--tags", "--not", BRANCH, "-F", *named, shown, most, "--")
-        with self.reader.open_command(repository, *arguments) as process:
-            output, is_whole = read_output(process)
-        if not is_whole:
-            raise SourceUnavailable(f"The tags of {repository} have too many commits of their own.")
-        copies = []
-        for sha, subject in _select_copies(output.decode("utf-8", "replace"), commit, number, plain):
-            copies.append(CommitCopy(sha, clean_title(subject), self.list_tags(repository, sha)))
-        return tuple(copies)
+        names = [f"(#{number})", commit[:7], *([merge.title] if merge.title.count(" ") > 2 else [])]
+        patterns = (f"--grep={each}" for each in (*names, _REVERT_MARK, 'Revert "'))
+        listed = self._list_commits(repository, "%b", "--tags", "--not", BRANCH, "-F", *patterns)
+        chain = [merge]
+        for each in reversed(listed):
+            if each.copies(merge) or any(map(each.takes_back, chain)):
+                chain.append(each)
+        if len(chain) > _MAX_COPIES:
+            raise SourceUnavailable(f"{repository} has too many copies of that commit.")
+        held = dict[str, tuple[Tag, ...]]()
+        for place, each in reversed([*enumerate(chain)]):
+            gone = {tag.name for later in chain[place + 1 :] if later.takes_back(each) for tag in held[later.sha]}
+            tags = self.list_tags(repository, each.sha)
+            held[each.sha] = tuple(tag for tag in tags if tag.name not in gone)
+        shown = [merge, *(each for each in reversed(chain[1:]) if each.copies(merge))]
+        return tuple(CommitCopy(each.sha, clean_title(each.subject), held[each.sha]) for each in shown)
 
 
-def _select_copies(output: str, commit: str, number: int, title: str) -> Iterator[tuple[str, str]]:
-    for record in output.split("\x01"):
-        sha, _, rest = record.strip("\n").partition("\0")
-        subject, _, body = rest.partition("\0")
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    sha: str
+    subject: str
+    body: str = ""
+
+    @property
+    def title(self) -> str:
+        return _NUMBERS.sub("", self.subject).strip()
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers at the end of its subject, which a revert has only in its quotes."""
+        end = _NUMBERS.search(self.subject)
+        return [int(each) for each in _DIGITS.findall(end[0])] if end else []
+
+    @property
+    def is_revert(self) -> bool:
+        return bool(_REVERTS.search(self.body) or _QUOTED.match(self.subject))
+
+    def copies(self, merge: _Commit) -> bool:
+        """Return whether it says that it is a copy of a merge."""
+        if any(map(merge.sha.startswith, _PICKED.findall(self.body))) or self.title == merge.title:
+            return True
         # a revert names the same number, inside of its quotes
-        if not clean_hash(sha) or subject.startswith("Revert "):
-            continue
-        picked = any(commit.startswith(each) for each in _PICKED.findall(body))
-        if picked or f"(#{number})" in subject or _NUMBER.sub("", subject).strip() == title:
-            yield sha, subject
+        named = self.numbers if self.subject.startswith("Revert ") else map(int, _PLACED.findall(self.subject))
+        return merge.numbers[-1] in named
+
+    def takes_back(self, other: _Commit) -> bool:
+        """Return whether it says that it reverts another one, or what that is a copy of."""
+        shas, origins = _REVERTS.findall(self.body), (other.sha, *_PICKED.findall(other.body))
+        if any(origin.startswith(sha) for sha in shas for origin in origins):
+            return True
+        quoted = _QUOTED.match(self.subject)
+        reverted = _Commit("", quoted["subject"]) if quoted else None
+        if reverted and reverted.numbers and other.numbers:
+            return not set(reverted.numbers).isdisjoint(other.numbers)
+        return bool(reverted and reverted.title == other.title)

@@ -16,7 +16,7 @@ from impact.clones.tree_scan import explain_uses
 from impact.contract.net_changes import MergeReference
 from impact.errors import attempt
 from impact.git.clone_trees import CloneTrees
-from impact.history.merges import WrittenMerge, parse_merge_message
+from impact.history.merges import WrittenMerge, sort_merges
 from impact.history.reverts import RevertIndex, list_reverted_numbers, select_standing
 from impact.profile.linking import UpstreamIndex
 from impact.profile.models import Profile, Use, UseKind
@@ -26,7 +26,7 @@ from impact.python.models import DefinitionKind
 from impact.python.outline import build_outline
 from impact.python.syntax import parse_source
 from impact.repository import Repository
-from impact.source.models import BlobVersion
+from impact.source.models import BlobVersion, TreeCommit
 from impact.touches.spent import (
     SpentUse,
     UpstreamFunction,
@@ -76,7 +76,7 @@ def list_spent(
     repository = repository or str(upstream.read_facts().repository or "")
     numbers = {number for each in reasons.values() for text in each for number in list_numbers(text, repository)}
     others = numbers - named.keys() if repository else set[int]()
-    earlier = _find_earlier(upstream, start, repository, others)
+    earlier = _find_earlier(upstream, start, end, repository, others)
     spent = find_spent(uses, before, after, reasons, named, repository, earlier)
     return tuple(replace(each, difference=_compare_texts(team, profile.commit, each.use, after)) for each in spent)
 
@@ -102,20 +102,30 @@ def _list_reasons(team: CloneTrees, commit: str, uses: Sequence[Use]) -> dict[Us
 
 
 def _find_earlier(
-    upstream: CloneTrees, start: str, repository: str, numbers: Collection[int]
+    upstream: CloneTrees, start: str, end: str, repository: str, numbers: Collection[int]
 ) -> dict[int, MergeReference]:
-    """Return the merges up to a commit that have some numbers, or close the issues that have them."""
+    """Return the merges up to a commit that have some numbers, or close issues that do, and that the end holds."""
+    if not numbers:
+        return {}
     places = {commit.sha: at for at, commit in enumerate(upstream.list_line())}
-    mentions = upstream.find_mentions(f"#{number}" for number in numbers)
-    known = [commit for commit in mentions if places.get(commit.sha, len(places)) <= places.get(start, -1)]
-    earlier = dict[int, MergeReference]()
-    for commit in upstream.read_commits(reversed(known), has_contents=False) if known else ():
-        number, title = parse_merge_message(commit.message, Repository.parse(repository)) or (0, "")
-        reference = MergeReference(places[commit.sha], number, commit.sha, commit.committed_at, title)
-        for each in (number, *_list_closed(commit.message, repository)) if number else ():
-            if each in numbers:
-                earlier[each] = reference
-    return earlier
+    first, last, of = places.get(start, -1), places.get(end, -1), Repository.parse(repository)
+
+    def list_mentions(texts: Iterable[str], until: int) -> list[TreeCommit]:
+        known = [each for each in upstream.find_mentions(texts) if places.get(each.sha, len(places)) <= until]
+        return [*upstream.read_commits(reversed(known), has_contents=False)] if known else []
+
+    named, earlier = list_mentions((f"#{number}" for number in numbers), first), dict[int, MergeReference]()
+    for merge in sort_merges(named, of).merges:
+        commit = merge.merge_commit
+        reference = MergeReference(places[commit], merge.number, commit, merge.merge_time, merge.title)
+        closed = _list_closed(merge.commit_message, repository)
+        earlier |= dict.fromkeys({merge.number, *closed}.intersection(numbers), reference)
+    # a revert names its merge by its number or its commit
+    texts = [text for each in earlier.values() for text in (f"#{each.number}", each.commit[:10])]
+    since = sort_merges(list_mentions(texts, last), of)
+    ordered = (*since.merges, *since.direct)
+    gone = list_reverted_numbers(select_standing(RevertIndex(ordered).reverts, ordered))
+    return {number: each for number, each in earlier.items() if each.number not in gone}
 
 
 def _compare_texts(team: CloneTrees, commit: str, use: Use, after: Mapping[str, UpstreamFunction]) -> str:

@@ -75,6 +75,7 @@ def find_spent(
     begin: str = "Begin (#1)",
     note: str = "",
     then: Sequence[str] = (),
+    pin: int = 0,
 ) -> list[SpentUse]:
     with building(folder / "engine") as builder:
         builder.commit(begin, {"engine/__init__.py": b"", "engine/core.py": BEFORE.encode()})
@@ -86,7 +87,7 @@ def find_spent(
         builder.commit("Begin", {"plugin/patches.py": team.encode(), "plugin/__init__.py": note.encode()})
     with open_clone_trees(folder / "engine") as upstream, open_clone_trees(folder / "plugin") as own:
         reader = UpstreamReader(upstream, Repository("octo", "engine"))
-        first, *_, last = upstream.list_line()
+        first, last = upstream.list_line()[pin], upstream.list_line()[-1]
         profile = reader.scan(DownstreamTree(own, "plugin", NOW, packages=("engine",)), first.sha)
         way = reader.read_range(first.sha, last.sha)
         return [*list_spent(own, profile, upstream, way.start, way.end, way.merges, "octo/engine")]
@@ -159,23 +160,33 @@ def test_what_a_comment_waits_for_was_merged(tmp_path: Path, comment: str, messa
     )
 
 
-@pytest.mark.parametrize(
-    ("then", "merge"),
-    [
-        (('Revert "Keep the order of all requests (#7)" (#8)',), None),
-        (
-            (
-                'Revert "Keep the order of all requests (#7)" (#8)',
-                'Revert "Revert "Keep the order of all requests (#7)" (#8)" (#9)',
-            ),
-            7,
-        ),
-    ],
-    ids=["reverted", "reverted, and that too"],
-)
-def test_nothing_waits_for_what_was_taken_back(tmp_path: Path, then: Sequence[str], merge: int | None) -> None:
-    team, title = PATCH.replace("{comment}", "# until #7 is merged"), "Keep the order of all requests (#7)"
-    spent = find_spent(tmp_path, team, BEFORE, title, then=then)
+KEEP = "Keep the order of all requests (#7)"
+REVERT, AGAIN = f'Revert "{KEEP}" (#8)', f'Revert "Revert "{KEEP}" (#8)" (#9)'
+# what is merged first, what then, at which place the pin is, and what the comment that waits for #7 names then
+TAKEN_BACK: Mapping[str, tuple[str, Sequence[str], int, int | None]] = {
+    "reverted": (KEEP, (REVERT,), 0, None),
+    "reverted, and that too": (KEEP, (REVERT, AGAIN), 0, 7),
+    "in the pin": (KEEP, (), 1, 7),
+    "reverted before the pin": (KEEP, (REVERT,), 2, None),
+    "reverted before the pin by a commit": (KEEP, (f'Revert "{KEEP}"', "More (#9)"), 2, None),
+    "reverted after the pin": (KEEP, (REVERT,), 1, None),
+    "reverted before the pin, and that too": (KEEP, (REVERT, AGAIN, "More (#10)"), 3, 7),
+    "reverted before the pin, and that too after it": (KEEP, (REVERT, AGAIN), 2, 7),
+    "its issue": (
+        "Keep the order of all (#5)\n\nFixes #7",
+        ('Revert "Keep the order of all (#5)" (#8)',),
+        2,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize(("title", "then", "pin", "merge"), TAKEN_BACK.values(), ids=TAKEN_BACK)
+def test_nothing_waits_for_what_was_taken_back(
+    tmp_path: Path, title: str, then: Sequence[str], pin: int, merge: int | None
+) -> None:
+    team = PATCH.replace("{comment}", "# until #7 is merged")
+    spent = find_spent(tmp_path, team, BEFORE, title, then=then, pin=pin)
     assert [each.merge and each.merge.number for each in spent] == ([merge] if merge else [])
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from redis import Redis
@@ -12,14 +12,12 @@ from bot.features.digest.since import SincePage, build_since_page
 from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.features.summaries.service import get_entry
-from bot.platform.pulls.models import PullRequest, Reference
-from bot.platform.store.merge_records import HistoryStore
+from bot.platform.pulls.models import Reference
 from impact.history.reverts import parse_claim
-from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
-from tests.helpers.doubles import KnownPulls, Summaries
+from tests.helpers.doubles import KnownPulls, ReadHistory, Summaries
 
 DAYS = timedelta(days=1)
 SPAN = Span(DAY.date - 6 * DAYS, DAY.date, DAY.zone)
@@ -37,25 +35,13 @@ MERGED = (
 )
 
 
-class Read(HistoryStore):
-    """The history in a store; keeps from when to when it was read."""
-
-    def __init__(self, store: Redis) -> None:
-        super().__init__(store)
-        self.spans: list[tuple[datetime, datetime]] = []
-
-    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
-        self.spans.append((since, until))
-        return super().read_merges(repository, since, until)
-
-
 @dataclass
 class Office:
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls(MERGED))
 
     def __post_init__(self) -> None:
-        self.history = Read(self.store)
+        self.history = ReadHistory(self.store)
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
         self.app = make_reading_app(
             self.pulls,

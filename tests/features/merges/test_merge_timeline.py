@@ -19,11 +19,10 @@ from bot.features.merges.risk import REVERT_WINDOW
 from bot.features.merges.timeline import LOOK_AHEAD, LOOK_BACK, MergeTimeline
 from bot.platform.pulls.models import PullRequest
 from bot.platform.store.connection import SHORT_TIMEOUTS, connect_server
-from bot.platform.store.merge_records import HistoryStore
 from impact.repository import Repository
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pairs, pull
 from tests.helpers.checks import closed_port
-from tests.helpers.doubles import KnownPulls
+from tests.helpers.doubles import KnownPulls, ReadHistory
 
 DAYS, HOUR, MINUTE = timedelta(days=1), timedelta(hours=1), timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
@@ -32,18 +31,6 @@ NEXT = "day 2026-03-01"
 # of the month, in UTC
 BEGIN = datetime(2026, 2, 1, tzinfo=UTC)
 OTHER = Repository("octo", "other")
-
-
-class Read(HistoryStore):
-    """The history in a store; keeps from when to when it was read."""
-
-    def __init__(self, store: Redis) -> None:
-        super().__init__(store)
-        self.spans: list[tuple[datetime, datetime]] = []
-
-    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
-        self.spans.append((since, until))
-        return super().read_merges(repository, since, until)
 
 
 @dataclass
@@ -55,7 +42,7 @@ class Desk:
     now: datetime = NINE
 
     def __post_init__(self) -> None:
-        self.history = Read(self.store)
+        self.history = ReadHistory(self.store)
         self.chronicle = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: self.now)
 
     def around(self, *merged: PullRequest) -> list[int]:

@@ -13,13 +13,12 @@ from bot.features.merges.risk import assess_pull_request
 from bot.features.merges.timeline import LOOK_AHEAD, MergeTimeline
 from bot.features.previews import PullCard, build_cards
 from bot.platform.pulls.models import PullRequest, Reference
-from bot.platform.store.merge_records import HistoryStore
 from impact.history.reverts import parse_claim
 from impact.repository import Repository
 from tests.helpers.apps import make_reading_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, pull
 from tests.helpers.calls import counting
-from tests.helpers.doubles import KnownPulls, Summaries
+from tests.helpers.doubles import KnownPulls, ReadHistory, Summaries
 
 DAYS = timedelta(days=1)
 CORE = (changed_file("engine/core.py", 300),)
@@ -36,25 +35,13 @@ LATER = (
 )
 
 
-class Read(HistoryStore):
-    """The history in a store; keeps from when to when it was read."""
-
-    def __init__(self, store: Redis) -> None:
-        super().__init__(store)
-        self.spans: list[tuple[datetime, datetime]] = []
-
-    def read_merges(self, repository: Repository, since: datetime, until: datetime) -> tuple[PullRequest, ...]:
-        self.spans.append((since, until))
-        return super().read_merges(repository, since, until)
-
-
 @dataclass
 class Desk:
     store: Redis
     pulls: KnownPulls = field(default_factory=lambda: KnownPulls((*LINKED, *LATER)))
 
     def __post_init__(self) -> None:
-        self.history = Read(self.store)
+        self.history = ReadHistory(self.store)
         timeline = MergeTimeline(lambda: self.history, self.pulls.list_merged, lambda: DAY.end)
         background = SimpleNamespace(
             background=self.pulls, releases=None, stands_in="", get_written_review=lambda _: None

@@ -29,6 +29,7 @@ from bot.features.touches.lines import (
 )
 from bot.features.touches.service import find_pending
 from bot.features.touches.tasks import SCAN_INTERVAL, add_profile, refresh_profile, remove_profile
+from bot.platform.github.caches import TAG_COMMITS
 from bot.platform.github.client import GitHubClient
 from bot.platform.github.source_files import GitHubSourceFiles, GitHubTrees
 from bot.platform.pulls.models import Reference
@@ -96,8 +97,11 @@ def app(github: ScriptedGitHub, store: Redis) -> App:
         source_mirror=None,
         source_search=None,
         releases=None,
+        tag_history=None,
         background=SimpleNamespace(
-            find_merges=lambda _, commits: {each: PINS[each] for each in commits if each in PINS}
+            find_merges=lambda _, commits: {
+                each: PINS[pin] for each in commits for pin in PINS if pin.startswith(each)
+            }
         ),
     )
     app = make_app(store, sources)
@@ -280,6 +284,32 @@ def test_hits_close_themselves_as_the_pin_moves(app: App, github: ScriptedGitHub
     team.refresh()
     assert team.list_closed() == adapted | {22: "ours to do", 23: "not us"}
     assert team.list_pending() == (2, 22, FIRST[:7])
+
+
+@pytest.mark.slow
+def test_a_pin_by_a_tag_goes_where_the_tag_goes(app: App, github: ScriptedGitHub) -> None:
+    tags = {"v1.0.0": FIRST, "v1.1.0": FIRST}
+    find_commit = lambda _, name: tags.get(name, "")  # noqa: E731
+    app.sources.releases = SimpleNamespace(find_commit=find_commit, list_releases=lambda _: ())  # type: ignore[misc]
+    team = Team(app, github)
+    team.commit("v1.1.0", **ALL)
+    add_profile(app, ENTRY)
+    assert team.list_pending() == (4, 21, "v1.1.0")
+    # moved upstream, then gone: what it was is the last that is known
+    for commit in (SECOND, ""):
+        tags["v1.1.0"] = commit
+        app.cached.remove(TAG_COMMITS, str(UPSTREAM), "v1.1.0")
+        assert team.refresh().pin == PinnedMerge("v1.1.0", SECOND, PINS[SECOND].merge_time)
+        assert team.list_pending() == (2, 23, "v1.1.0")
+    # back to an earlier one, on to the beginning of a hash, and to a branch
+    team.commit("v1.0.0", **ALL)
+    assert team.refresh().pin == PinnedMerge("v1.0.0", FIRST, PINS[FIRST].merge_time)
+    assert team.list_pending() == (4, 21, "v1.0.0")
+    team.commit(SECOND[:9], **ALL)
+    assert team.refresh().pin == PinnedMerge(SECOND[:9], SECOND, PINS[SECOND].merge_time)
+    assert team.list_pending() == (2, 23, SECOND[:7])
+    team.commit("main", **ALL)
+    assert team.refresh().pin is None
 
 
 def say(app: App, number: int, verdict: TouchVerdict) -> None:

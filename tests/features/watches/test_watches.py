@@ -56,10 +56,11 @@ class History:
             raise self.failure
 
     def list_tags(self, repository: object, commit: str = "") -> tuple[Tag, ...]:
-        return self.tags if commit else tuple(sorted((*self.others, *self.tags), key=lambda each: each.at))
+        copied = (tag for copy in self.copies for tag in copy.tags)
+        return tuple(sorted((*self.others, *self.tags, *copied), key=lambda each: each.at))
 
     def find_copies(self, *_: object) -> tuple[CommitCopy, ...]:
-        return self.copies
+        return (CommitCopy(MERGE, "Keep the order (#7)", self.tags), *self.copies)
 
     def is_part(self, repository: object, commit: str, of: str) -> bool:
         if of == "unknown":
@@ -153,13 +154,34 @@ def test_it_says_which_tags_and_pins_hold_a_merge(world: World) -> None:
     ]
 
 
-def test_a_pinned_tag_holds_what_was_copied_to_it(world: World) -> None:
+@pytest.mark.parametrize(
+    ("tags", "line"),
+    [
+        ((tag("latest", 3), tag("v1.2.0", 3), tag("v1.2.0rc3", 3)), "v1.2.0 of {}; also in latest, v1.2.0rc3"),
+        (
+            (tag("v1.2.0rc3", 2), tag("v1.2.0", 3), tag("latest", 4)),
+            "v1.2.0 of {}, before that in v1.2.0rc3; also in latest",
+        ),
+        ((tag("v1.3.0", 3), tag("v1.2.0.post1", 90)), "v1.3.0 of {}; also in v1.2.0.post1"),
+        ((tag("python/v1.0", 3), tag("lib-v3", 4)), "python/v1.0 of {}; also in lib-v3"),
+        ((tag("v2.0.0-rc.1", 3), tag("v2.0.0.dev1", 4)), "v2.0.0-rc.1 of {}; also in v2.0.0.dev1"),
+    ],
+)
+def test_the_first_release_is_named_before_other_tags(world: World, tags: tuple[Tag, ...], line: str) -> None:
+    world.history.tags = tags
+    assert f"  • First in {line.format(f'{NOON + 3 * DAY:%Y-%m-%d}')}." in where(world).splitlines()
+
+
+def test_a_pinned_tag_holds_what_was_copied_to_it_and_not_taken_back(world: World) -> None:
     world.history.copies = (CommitCopy("c0" * 20, "Keep the order (#7) (#9)", (tag("v1.0.1", 1),)),)
     pinned = PinnedMerge("v1.0.1", "d" * 40, NOON - DAY)
     world.app.profiles.list_entries = lambda: [ProfileEntry("ascend", REPOSITORY, (), pin=pinned)]  # type: ignore[method-assign]
     assert "The pin of ascend (v1.0.1) holds it." in where(world)
     world.watch("merged")
     assert "The pin of ascend (v1.0.1) holds it." in world.tell()[0]
+    # on its branch, after the last commit of the default branch
+    world.history.copies, world.history.others, world.history.pinned = (), (tag("v1.0.1", 1),), ("d" * 40,)
+    assert "The pin of ascend (v1.0.1) does not hold it yet." in where(world)
 
 
 def test_a_merge_in_no_tag_says_how_old_the_newest_is(world: World) -> None:

@@ -49,17 +49,22 @@ class Released:
         message = ("-a", "-m", "out") if annotated else ()
         git(self.setup.source, *IDENTITY, "tag", *message, name, self.shas.get(on, on))
 
-    def copy(self, message: str, tag: str = "") -> str:
-        """A commit on a branch from the first one, which a tag may hold."""
-        tree = git(self.setup.source, "rev-parse", f"{self.shas['merge']}^{{tree}}")
-        sha = git(self.setup.source, *IDENTITY, "commit-tree", "-p", self.shas["base"], "-m", message, tree)
+    def copy(self, message: str, tag: str = "", on: str = "base") -> str:
+        """A commit on a branch from another one, the first, which a tag may hold."""
+        tree, parent = git(self.setup.source, "rev-parse", f"{self.shas['merge']}^{{tree}}"), self.shas.get(on, on)
+        sha = git(self.setup.source, *IDENTITY, "commit-tree", "-p", parent, "-m", message, tree)
         if tag:
             self.tag(tag, sha)
         return sha
 
-    def find_copies(self) -> tuple[CommitCopy, ...]:
+    def find(self) -> tuple[CommitCopy, ...]:
         self.history.update(ENGINE)
         return self.history.find_copies(ENGINE, self.shas["merge"], 12, TITLE)
+
+    def find_copies(self) -> tuple[CommitCopy, ...]:
+        merge, *copies = self.find()
+        assert (merge.commit, [tag.name for tag in merge.tags]) == (self.shas["merge"], ["v1.1.0rc1", "v1.1.0"])
+        return (*copies,)
 
 
 @pytest.fixture
@@ -78,17 +83,19 @@ def test_the_tags_of_a_commit_are_named_oldest_first_without_any_file(released: 
     assert set(kinds) == {"commit", "tag"}
 
 
-def test_tags_that_come_later_or_move_are_seen_at_the_next_update(released: Released) -> None:
+def test_tags_that_come_later_move_or_go_are_seen_at_the_next_update(released: Released) -> None:
     released.history.update(ENGINE)
     sha = released.setup.commit("More (#14)", {"c.py": b"c = 1\n"})
     released.tag("v1.2.0", sha)
     git(released.setup.source, "tag", "-f", "v1.1.0rc1", sha)
+    git(released.setup.source, "tag", "-d", "v1.0")
     # the last update is too fresh to be repeated
     (released.setup.root / "octo" / "engine~commits.git" / "prdigest-updated").unlink()
     released.history.update(ENGINE)
     tags = released.history.list_tags(ENGINE, released.shas["merge"])
     assert {tag.name for tag in tags} == {"v1.1.0", "v1.1.0rc1", "v1.2.0"}
     assert [tag.name for tag in released.history.list_tags(ENGINE, sha)] == ["v1.1.0rc1", "v1.2.0"]
+    assert "v1.0" not in {tag.name for tag in released.history.list_tags(ENGINE)}
 
 
 @pytest.mark.parametrize(
@@ -114,6 +121,41 @@ def test_a_copy_in_a_tag_is_known_by_what_it_says(released: Released, message: s
     )
 
 
+# where a branch of releases begins, its commits, of which each has a tag, and the tags that hold the merge #12
+COPY, REVERT = f"{TITLE} (#20)", 'Revert "{title} (#20)"\n\nThis reverts commit {0}.'
+PICKED, AGAIN = "Keep (#12)\n\n(cherry picked from commit {merge})", 'Reapply "X"\n\nThis reverts commit {1}.'
+OTHER, OWN = (
+    'Revert "Count (#13)"\n\nThis reverts commit {later}.',
+    'Revert "{title}"\n\nThis reverts commit {merge}.',
+)
+BRANCHES: dict[str, tuple[str, tuple[str, ...], list[str]]] = {
+    "without a pull request": ("base", (COPY, REVERT), ["0"]),
+    "a pull request of the branch": ("base", (COPY, 'Revert "{title} (#20)" (#22)'), ["0"]),
+    "without its title": ("base", (PICKED, "Undo the order\n\nThis reverts commit {0}."), ["0"]),
+    "a copy of the revert": ("base", (PICKED, "Undo (#22) (#23)\n\nThis reverts commit {merge}."), ["0"]),
+    "and that too": ("base", (COPY, REVERT, AGAIN), ["0", "2"]),
+    "and copied again": ("base", (COPY, 'Revert "{title} (#20)"', f"{TITLE} (#24)"), ["0", "2"]),
+    "of another commit": ("base", (COPY, OTHER), ["0", "1"]),
+    "of the merge itself": ("merge", (OWN, "Bump"), []),
+    "of the merge, and that too": ("merge", ('Revert "{title}"', 'Revert "Revert "{title}""'), ["1"]),
+}
+
+
+@pytest.mark.parametrize(("on", "messages", "held"), BRANCHES.values(), ids=BRANCHES)
+def test_a_tag_does_not_hold_what_its_branch_took_back(
+    released: Released, on: str, messages: tuple[str, ...], held: list[str]
+) -> None:
+    made: list[str] = []
+    for place, message in enumerate(messages):
+        text = message.format(*made, title=TITLE, **released.shas)
+        made.append(released.copy(text, f"v9.0.{place}", made[-1] if made else on))
+    names = {tag.name for each in released.find() for tag in each.tags}
+    assert sorted(name for name in names if name.startswith("v9")) == [f"v9.0.{place}" for place in held]
+    for place, sha in enumerate(made):
+        way = released.history.list_way(ENGINE, released.shas["base"], sha)
+        assert way.has_merge(released.shas["merge"], 12) == (str(place) in held), place
+
+
 def test_a_copy_that_no_tag_holds_is_not_fetched(released: Released) -> None:
     released.copy(f"{TITLE} (#20)")
     assert released.find_copies() == ()
@@ -121,7 +163,7 @@ def test_a_copy_that_no_tag_holds_is_not_fetched(released: Released) -> None:
 
 def test_copies_that_are_not_all_read_are_never_none(released: Released, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.platform.git.tag_history.read_output", lambda _: (b"", False))
-    with pytest.raises(SourceUnavailable, match="have too many commits of their own"):
+    with pytest.raises(SourceUnavailable, match="has too many commits"):
         released.find_copies()
 
 
@@ -143,7 +185,8 @@ def test_names_and_titles_of_strangers_are_data(released: Released) -> None:
     names = {tag.name for tag in released.history.list_tags(ENGINE, released.shas["merge"])}
     assert "-x" in names
     assert not [name for name in names if "\u202e" in name]
-    assert released.history.find_copies(ENGINE, released.shas["merge"], 12, "--all -p \x01 $(touch x) `id`") == ()
+    copies = released.history.find_copies(ENGINE, released.shas["merge"], 12, "--all -p \x01 $(touch x) `id`")
+    assert [each.commit for each in copies] == [released.shas["merge"]]
 
 
 def test_many_packs_are_fetched_anew(released: Released) -> None:
