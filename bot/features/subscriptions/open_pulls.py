@@ -32,7 +32,7 @@ _RESEND_INTERVAL, _GIVE_UP_AFTER = timedelta(minutes=10), timedelta(days=1)
 class OpenPost:
     """The last post for a subscription, that was ``due`` at an instant (aware), once all of it stands.
 
-    ``heads`` are those that it showed, by the numbers of pull requests.
+    ``heads`` are those that it showed, by the numbers of pull requests. That of a day is of its first attempt.
     """
 
     due: datetime
@@ -86,8 +86,10 @@ def _post_once(app: App, subscription: Subscription, due: datetime) -> None:
     served = app.serve(app.directory.fetch_channel(channel).user) if subscription.is_personal else app
     report = judge_open_pulls(served, subscription.view.profile)
     lead, *thread = render_open_pulls(report, last.heads if last else {})
-    key = _build_key(subscription.id, due)
+    key, day = _build_key(subscription.id, due), f"{subscription.id}:{due:%Y-%m-%d}"
+    # a later attempt finds the lead of the first one, which shows no more than that knew
+    begun = app.tables.remember(OPEN_POSTS, lambda: OpenPost(due, report.heads), day)
     message = post_once(app, channel, key, lead)
     for place, each in enumerate(thread, 1):
         post_once(app, channel, f"{key}#{place}", each, message)
-    app.tables.put(OPEN_POSTS, OpenPost(due, report.heads), subscription.id)
+    app.tables.put(OPEN_POSTS, begun, subscription.id)

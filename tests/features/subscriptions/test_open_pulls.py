@@ -216,3 +216,15 @@ def test_whatever_an_attempt_left_the_next_one_completes(week: Bot, step: int, w
     assert week.base.due_queue.get_time(OpenPullsPost(WEEKLY.id)) is None
     # what was read before is not read again
     assert sum("/compare/" in call.path for call in week.github.calls) == 14
+
+
+def test_what_is_opened_between_two_attempts_is_new_in_the_next_post(week: Bot) -> None:
+    with pytest.raises(Crash):
+        run_once(week, Fuse(1, with_effect=True))
+    add_open(week, 103)
+    run_once(week, Fuse())
+    post_open_pulls.run(week.services, WEEKLY.id, DUE + WEEK)
+    first, second = list_posts(week)
+    assert "#103" not in first
+    assert "#103 Change part 103 — " in second
+    assert "Still open, as in the last message: #102, #101." in second
