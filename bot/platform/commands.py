@@ -115,6 +115,11 @@ class AllowedRepositories:
         """Parse the name of a repository. Raises UsageError."""
         return self.require_known(Repository.parse(text, self.web))
 
+    def choose_repository(self, options: QueryOptions) -> Repository:
+        """Return the repository that a command names, else the default one. Raises UsageError."""
+        text = options.get_last("repo")
+        return self.parse_repository(text) if text else self.default
+
     def parse_pull_request(self, text: str) -> Reference:
         """Parse the reference of a pull request. Raises UsageError."""
         reference = parse_reference(text, self.default, self.web)

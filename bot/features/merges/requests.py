@@ -22,7 +22,6 @@ from bot.platform.commands import (
 from bot.platform.pulls.models import Reference, ungroup_number
 from bot.platform.pulls.paths import NO_FILTERS, Filters
 from impact.profile.models import parse_profile_name
-from impact.repository import Repository
 from impact.text.strings import quote_input
 
 MAX_PULL_REQUESTS = 5
@@ -164,7 +163,7 @@ class RisksRequest(RepositoryRequest):
     @classmethod
     def parse(cls, text: str, repositories: AllowedRepositories, today: LocalDay) -> RisksRequest:
         options = QueryOptions.parse(text, (*FILTER_NAMES, "top", "repo", "profile"))
-        repository = _parse_repository(options, repositories)
+        repository = repositories.choose_repository(options)
         span = parse_span(" ".join(options.arguments), today, MAX_RISKS_DAYS)
         filters, top = options.filters, options.get_last("top")
         is_number = top.isascii() and top.isdecimal() and len(top) < 4
@@ -198,7 +197,7 @@ class ScoreRequest(RepositoryRequest):
         is_named = options.arguments[:1] and options.arguments[0].lower() == SCORE_WORD
         days = options.arguments[1:] if is_named else options.arguments
         span = parse_span(" ".join(days) or DEFAULT_SCORE_SPAN, today, MAX_SCORE_DAYS)
-        return cls(_parse_repository(options, repositories), span, options.is_private)
+        return cls(repositories.choose_repository(options), span, options.is_private)
 
     def __str__(self) -> str:
         return f"{SCORE_WORD} {self.span} repo:{self.repository}"
@@ -228,16 +227,11 @@ class DigestRequest(RepositoryRequest):
             today = today_in(zone) if today_in else replace(today, zone=zone)
         span = parse_span(" ".join(options.arguments), today, MAX_DIGEST_DAYS)
         view = DigestView(options.filters, parse_view_level(options.get_last("only")), options.get_last("profile"))
-        return cls(_parse_repository(options, repositories), span, options.is_private, zone, view)
+        return cls(repositories.choose_repository(options), span, options.is_private, zone, view)
 
     def __str__(self) -> str:
         zone = [f"tz:{self.zone}"] if self.zone else []
         return " ".join([str(self.span), f"repo:{self.repository}", *zone, *self.view.list_options()])
-
-
-def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
-    text = options.get_last("repo")
-    return repositories.parse_repository(text) if text else repositories.default
 
 
 class SubjectKind(StrEnum):

@@ -67,7 +67,7 @@ class ContractRequest(RepositoryRequest):
         """Parse the text after the command, with or without its first word. All here raise UsageError."""
         options = QueryOptions.parse(text, (*FILTER_NAMES, "repo"))
         span = parse_span(" ".join(_drop_words(options, cls.kind)), today, MAX_CONTRACT_DAYS)
-        return cls(_parse_repository(options, repositories), span, options.filters, options.is_private)
+        return cls(repositories.choose_repository(options), span, options.filters, options.is_private)
 
     def __str__(self) -> str:
         return " ".join([self.kind, str(self.span), f"repo:{self.repository}", *self.filters.list_options()])
@@ -135,7 +135,7 @@ class SinceRequest(RepositoryRequest):
         first, _, last = words.partition("..")
         span = Span(parse_day(first, today).date, parse_day(last, today).date if last else today.date, today.zone)
         check_span(span, today, MAX_SINCE_DAYS)
-        return cls(_parse_repository(options, repositories), span, _parse_profile(options), options.is_private)
+        return cls(repositories.choose_repository(options), span, _parse_profile(options), options.is_private)
 
     def __str__(self) -> str:
         days = f"{self.span.first}..{self.span.last}"
@@ -152,7 +152,7 @@ class DeprecationsRequest(RepositoryRequest):
     def parse(cls, text: str, repositories: AllowedRepositories) -> DeprecationsRequest:
         options = QueryOptions.parse(text, ("profile", "repo"))
         _refuse_words(options, cls.kind)
-        return cls(_parse_repository(options, repositories), _parse_profile(options), options.is_private)
+        return cls(repositories.choose_repository(options), _parse_profile(options), options.is_private)
 
     def __str__(self) -> str:
         return f"{self.kind} repo:{self.repository}{_format_profile(self.profile)}"
@@ -209,11 +209,6 @@ class ReleaseRequest(_ProfileRequest):
 
     def __str__(self) -> str:
         return f"{self.kind}{f' {self.tag}' if self.tag else ''}{_format_profile(self.profile)}"
-
-
-def _parse_repository(options: QueryOptions, repositories: AllowedRepositories) -> Repository:
-    text = options.get_last("repo")
-    return repositories.parse_repository(text) if text else repositories.default
 
 
 def _parse_profile(options: QueryOptions) -> str:
