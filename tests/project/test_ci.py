@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.deploy.files import list_arguments
 from tests.helpers.processes.command import ROOT
 
 pytestmark = pytest.mark.slow
@@ -48,6 +49,10 @@ PIP = """#!/bin/sh
 echo "pip $*" >> "$LOG"
 printf '#!/bin/sh\\necho "own uv $*" >> "$LOG"\\n' > .uv/bin/uv && chmod +x .uv/bin/uv
 """
+DOCKER = """#!/bin/sh
+echo "docker $*" >> "$LOG"
+[ -z "$REGISTRY_AWAY" ]
+"""
 
 
 def run_script(
@@ -56,23 +61,19 @@ def run_script(
     """Run a script in a checkout that has nothing else; return how it ended, and what it called as lines."""
     tools, log = folder / "tools", folder / "log"
     tools.mkdir()
-    for tool, text in {"python3": PYTHON, "pip": PIP, "chromium": "#!/bin/sh\n"}.items():
+    for tool, text in {"python3": PYTHON, "pip": PIP, "docker": DOCKER, "chromium": "#!/bin/sh\n"}.items():
         (tools / tool).write_text(text)
         (tools / tool).chmod(0o755)
-    (folder / "checkout" / ".ci").mkdir(parents=True)
-    for part in ("run", "uv", "matrix", "coverage", "audit"):
-        shutil.copy(ROOT / ".ci" / part, folder / "checkout" / ".ci")
+    shutil.copytree(ROOT / ".ci", folder / "checkout" / ".ci")
+    shutil.copytree(ROOT / "deploy", folder / "checkout" / "deploy")
     shutil.copy(ROOT / ".python-version", folder / "checkout")
     if has_uv:
         (folder / "has-uv").touch()
-    variables = {
+    env = {
         "PATH": f"{tools}:/usr/bin:/bin",
         "TOOLS": str(tools),
         "LOG": str(log),
         "HAS_UV": str(folder / "has-uv"),
-    }
-    env = {
-        **variables,
         "MANAGED": "yes" if managed else "",
         "DATABASE_AWAY": "",
         "HOME": os.environ.get("HOME", "/"),
@@ -80,14 +81,9 @@ def run_script(
     }
     bash = shutil.which("bash")
     assert bash
-    done = subprocess.run(
-        [bash, f".ci/{name}", *arguments],
-        cwd=folder / "checkout",
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    script = [bash, f".ci/{name}", *arguments]
+    place = folder / "checkout"
+    done = subprocess.run(script, cwd=place, env=env, capture_output=True, text=True, check=False)
     return done, log.read_text().splitlines()
 
 
@@ -186,17 +182,8 @@ def run_release(
     (tools / "python3").chmod(0o755)
     shutil.copytree(ROOT / ".ci", checkout / ".ci")
     (checkout / ".gitignore").write_text("dist/\n")
-    git = [
-        "git",
-        "-C",
-        str(checkout),
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@b.example",
-        "-c",
-        "commit.gpgsign=false",
-    ]
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
+    git = ["git", "-C", str(checkout), *identity]
     for step in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"], ["tag", tag]):
         subprocess.run([*git, *step], check=True, capture_output=True)
     log.touch()
@@ -231,6 +218,24 @@ def test_a_release_whose_command_shows_something_else_is_refused(tmp_path: Path)
     code, shown, called = run_release(tmp_path, "--publish", shown=SHOWN.replace("#35617", ""))
     assert (code, shown) == (1, "NOT RELEASED: prdigest demo --text does not show #35617.\n")
     assert "uv publish" not in called
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "calls"),
+    [
+        ({}, 0, 3),
+        ({"REGISTRY_AWAY": "yes"}, 1, 2),
+        ({"REGISTRY_AWAY": "yes", "IMAGE_BASE": "localhost/base"}, 0, 2),
+    ],
+)
+def test_the_image_is_not_passed_over_where_its_base_is_away(
+    tmp_path: Path, settings: dict[str, str], code: int, calls: int
+) -> None:
+    done, called = run_script(tmp_path, "image", managed=False, has_uv=True, **settings)
+    assert (done.returncode, len(called)) == (code, calls), done.stderr
+    base = list_arguments("FROM")[0].partition(" ")[0]
+    trial = "python3 -m uv run --locked --group deploy pytest --all tests/deploy"
+    assert (f"docker pull --quiet {base}" in called, trial in called) == ("IMAGE_BASE" not in settings, not code)
 
 
 @pytest.mark.parametrize(("argument", "code"), [("tests/texts", 0), ("--fail", 1)])

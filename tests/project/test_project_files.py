@@ -87,8 +87,10 @@ class TestWorkflow:
     workflow = load_yaml(GITHUB / "workflows" / "ci.yml")
     job = workflow["jobs"]["checks"]
 
-    def test_it_runs_the_script_alone(self) -> None:
-        assert [step["run"] for step in self.job["steps"] if "run" in step] == [".ci/run"]
+    def test_it_runs_the_scripts_alone(self) -> None:
+        jobs = self.workflow["jobs"].values()
+        runs = [[step["run"] for step in job["steps"] if "run" in step] for job in jobs]
+        assert runs == [[".ci/run"], [".ci/image", ".ci/release"]]
         assert list_checks()[-1] == "pytest --all"
 
     def test_it_runs_every_python_that_the_project_names(self) -> None:

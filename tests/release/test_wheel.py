@@ -71,15 +71,8 @@ def installed_wheel(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     run(sys.executable, "-m", "venv", "--without-pip", place, folder=folder)
     python = place / "bin" / "python"
     # from its own wheel: to install it takes longer than all else
-    pip = (
-        python,
-        find_pip() / "pip",
-        "install",
-        "--no-index",
-        "--no-deps",
-        "--no-compile",
-        "--disable-pip-version-check",
-    )
+    options = ("--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check")
+    pip = (python, find_pip() / "pip", "install", *options)
     # pip warns of its own parts
     run(*pip, wheel, local_slack, impact, folder=folder, PYTHONWARNINGS="default")
     own = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=folder)
