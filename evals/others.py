@@ -1,8 +1,7 @@
 """``python -m evals others``: how early a warning comes that another downstream followed what touches one, too.
 
-Each downstream is judged by its tree of the week, as a profile is, about the merges that commits of any name.
-A warning comes where another one had named the merge, unless this one had, or its pin was past it. Whether it
-changed for that later is seen by its last tree: messages hardly say.
+It comes where the merge touches the tree as it is then, unless this team had named it, or its pin was past it.
+Whether it changed later is seen by its trees, linked to upstream before the merge: messages hardly say.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 from statistics import median
 
@@ -24,62 +24,56 @@ from bot.platform.store.due_queue import CHECK_INTERVAL
 from impact.clones.clone_contracts import extract_contracts
 from impact.clones.followers import FollowedMerge, read_following
 from impact.clones.kept_readings import find_kept_readings
-from impact.clones.tree_scan import DownstreamTree
+from impact.clones.replay_cache import UpstreamTree
+from impact.clones.tree_scan import scan_clone
 from impact.clones.upstream_line import read_upstream, select_dates
-from impact.clones.upstream_reader import UpstreamReader
-from impact.clones.windows import find_before, list_weekly_windows, mine_pins
+from impact.clones.windows import mine_pins
 from impact.contract.models import MergeContract
-from impact.errors import UsageError
 from impact.evaluation.imported_files import detect_packages
 from impact.evaluation.window import EvaluationWindow
 from impact.git.clone_trees import CloneTrees
 from impact.history.causes import FollowingCommit
+from impact.profile.file_uses import is_test
+from impact.profile.models import Profile
+from impact.source.models import LineCommit
 from impact.touches.judgement import judge_merge
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex
 
 _FOLDER = click.Path(path_type=Path, exists=True)
-
-
-@dataclass(frozen=True)
-class Hit:
-    """What a merge does to the tree of its week, and to the last one."""
-
-    level: TouchLevel
-    last_level: TouchLevel
+# of one team, some of which several merges need
+_MAX_PROFILES = 16
 
 
 @dataclass(frozen=True)
 class Downstream:
-    """What one downstream did: its first commit for each merge that it names, its hits, and its pins by time."""
+    """A clone with its first commit for each merge that it names."""
 
     name: str
+    trees: CloneTrees
+    line: Sequence[LineCommit]
     following: Mapping[int, FollowingCommit]
-    hits: Mapping[int, Hit]
-    pins: Sequence[tuple[datetime, int]]
-
-    def find_pin(self, at: datetime) -> int:
-        """Return the place of what was pinned at a time on upstream's line; -1 if that is not known."""
-        before = bisect_right(self.pins, at, key=lambda pin: pin[0])
-        return self.pins[before - 1][1] if before else -1
 
 
 @dataclass(frozen=True)
 class TimedWarning:
-    """A warning to one downstream about a merge, by the commit of another; ``answer`` is its own, if any."""
+    """A warning to one downstream about a merge, by the commit of another; ``answer`` is its own, if any.
+
+    ``own_level`` and what follows it leave out tests: with ``change``, the merge began to touch its code less.
+    ``is_pinned`` says whether its pin was known at that time.
+    """
 
     to: str
     number: int
-    hit: Hit
     at: datetime
     by: FollowingCommit
     answer: FollowingCommit | None
+    level: TouchLevel
+    own_level: TouchLevel
+    last_level: TouchLevel
+    change: LineCommit | None
+    is_pinned: bool
     is_passed: bool
-
-    @property
-    def has_changed(self) -> bool:
-        """Whether it changed so that its last tree is touched less, or names the merge."""
-        return self.answer is not None or self.hit.last_level < self.hit.level
 
 
 @click.command("others")
@@ -98,7 +92,7 @@ def others(upstream: Path, folders: tuple[Path, ...], since: str, until: str, *,
         packages = detect_packages(trees.list_files(line.every[-1].commit.sha))
         upstreams = [*dict.fromkeys((*packages, *([line.repository.name] if line.title else [])))]
         merges = {each.number: FollowedMerge(each.commit.committed_at) for each in line.merges}
-        teams = {}
+        downstreams = []
         for folder in folders:
             team = stack.enter_context(open_clone_trees(folder))
             following: dict[int, FollowingCommit] = {}
@@ -106,30 +100,26 @@ def others(upstream: Path, folders: tuple[Path, ...], since: str, until: str, *,
                 if each.at.date() <= dates.until:
                     following.setdefault(each.number, each)
             name = folder.resolve().parent.name if folder.name == "repo" else folder.name
+            own = [each for each in team.list_line() if each.committed_at.date() <= dates.until]
             click.echo(f"{name}: names {len(following)} of {len(merges)} merges as causes")
-            teams[name] = team, following
-        named = {number for _, following in teams.values() for number in following}
+            downstreams.append(Downstream(name, team, own, following))
+        named = {number for each in downstreams for number in each.following}
         causes = [each for each in line.merges if each.number in named]
-        contracts = {
-            each.commit: each for each in extract_contracts(trees, causes, _show, find_kept_readings(os.environ))
-        }
-        order = {each.number: places[each.commit] for each in contracts.values()}
-        downstreams = [
-            Downstream(
-                name,
-                following,
-                dict(_judge(name, team, trees, dates, contracts)),
-                _list_pins(team, trees, dates, upstreams, places),
-            )
-            for name, (team, following) in teams.items()
-        ]
-    pairs = list(_list_pairs(downstreams))
-    warnings = list(_list_warnings(downstreams, order))
+        contracts = extract_contracts(trees, causes, _show, find_kept_readings(os.environ))
+        steps = [(each, places[each.commit], cause.parent) for each, cause in zip(contracts, causes, strict=True)]
+        pairs, tree, warnings = list(_list_pairs(downstreams)), UpstreamTree(trees), list[TimedWarning]()
+        for warned in downstreams:
+            rest = [each for each in downstreams if each is not warned]
+            pins = _list_pins(warned.trees, trees, dates, upstreams, places)
+            for warning in _list_warnings(warned, rest, pins, steps, tree, packages):
+                warnings.append(warning)
+                if is_listed:
+                    click.echo(_format_warning(warning))
+    if is_listed:
+        for pair in pairs:
+            click.echo(_format_pair(pair))
     _print_pairs(pairs)
     _print_warnings(warnings)
-    if is_listed:
-        for row in (*map(_format_pair, pairs), *map(_format_warning, warnings)):
-            click.echo(row)
 
 
 def _show(done: int, total: int) -> None:
@@ -145,42 +135,16 @@ def _list_pins(
     places: Mapping[str, int],
 ) -> list[tuple[datetime, int]]:
     times = {each.sha: each.committed_at for each in team.list_line()}
-    return sorted(
-        (times[pin.adapting], places[pin.new])
-        for pin in mine_pins(upstream, team, dates, upstreams)
-        if pin.adapting in times and times[pin.adapting].date() <= dates.until
-    )
+    pins = mine_pins(upstream, team, dates, upstreams)
+    first = [(datetime.min.replace(tzinfo=UTC), places[each.old]) for each in pins[:1]]
+    moved = ((times[each.adapting], places[each.new]) for each in pins if each.adapting in times)
+    return sorted([*first, *(each for each in moved if each[0].date() <= dates.until)])
 
 
-def _judge(
-    name: str,
-    team: CloneTrees,
-    upstream: CloneTrees,
-    dates: EvaluationWindow,
-    contracts: Mapping[str, MergeContract],
-) -> Iterator[tuple[int, Hit]]:
-    """Yield the numbers of the merges that touch a downstream by its tree of the week, by commits of upstream."""
-    reader = UpstreamReader(upstream, kept=find_kept_readings(os.environ))
-    start = next((each.committed_at for each in team.list_line()), dates.start)
-    first = max(dates.since, start.date() + timedelta(days=1))
-    last = find_before(team.list_line(), datetime.combine(dates.until + timedelta(days=1), time(), UTC))
-    if first > dates.until or last is None:
-        return
-    for window in list_weekly_windows(upstream, team, EvaluationWindow(first, dates.until)):
-        judged = [contracts[sha] for sha in window.merges if sha in contracts]
-        if not judged:
-            continue
-        try:
-            index, later = (
-                ProfileIndex(reader.scan(DownstreamTree(team, name, datetime.now(UTC), commit), window.upstream))
-                for commit in (window.downstream, last.sha)
-            )
-        except UsageError as error:
-            click.echo(f"{name}, {window.title}: {error}", err=True)
-            continue
-        for contract in judged:
-            if (level := judge_merge(contract, index).level) > TouchLevel.NO:
-                yield contract.number, Hit(level, judge_merge(contract, later).level)
+def _find_pin(pins: Sequence[tuple[datetime, int]], at: datetime) -> int:
+    """Return the place of what was pinned at a time on upstream's line; -1 if that is not known."""
+    before = bisect_right(pins, at, key=lambda pin: pin[0])
+    return pins[before - 1][1] if before else -1
 
 
 def _list_pairs(
@@ -196,51 +160,88 @@ def _list_pairs(
         yield from ((number, first, each) for each in later)
 
 
-def _list_warnings(downstreams: Sequence[Downstream], order: Mapping[int, int]) -> Iterator[TimedWarning]:
-    for team in downstreams:
-        for number, hit in sorted(team.hits.items()):
-            commits = [
-                each.following[number] for each in downstreams if each is not team and number in each.following
-            ]
-            if not commits:
-                continue
-            by = min(commits, key=lambda each: each.at)
-            at, own = by.at + CHECK_INTERVAL, team.following.get(number)
-            if team.find_pin(at) < order[number] and (own is None or own.at > at):
-                is_passed = team.find_pin(datetime.max.replace(tzinfo=UTC)) >= order[number]
-                yield TimedWarning(team.name, number, hit, at, by, own, is_passed)
+def _list_warnings(
+    team: Downstream,
+    rest: Sequence[Downstream],
+    pins: Sequence[tuple[datetime, int]],
+    steps: Iterable[tuple[MergeContract, int, str]],
+    tree: UpstreamTree,
+    packages: Sequence[str],
+) -> Iterator[TimedWarning]:
+    """Yield the warnings to a team by the rest. Each step is a merge, its place, and the commit before it."""
+    kept = find_kept_readings(os.environ)
+
+    @lru_cache(_MAX_PROFILES)
+    def scan(commit: str) -> Profile:
+        return scan_clone(team.trees, team.name, commit, packages, datetime.now(UTC), kept=kept)
+
+    @lru_cache(_MAX_PROFILES)
+    def link(commit: str, base: str, *, has_tests: bool) -> ProfileIndex:
+        profile = scan(commit)
+        if not has_tests:
+            uses = tuple(each for each in profile.uses if not each.is_test)
+            classes = {name: each for name, each in profile.classes.items() if not is_test(each.path)}
+            profile = replace(profile, uses=uses, classes=classes)
+        return ProfileIndex(tree.link(profile, base))
+
+    # one commit names up to thirty merges, and the tree is linked to upstream before the first of them
+    bases: dict[str, str] = {}
+    for contract, place, parent in steps:
+        commits = [each.following[contract.number] for each in rest if contract.number in each.following]
+        if not commits:
+            continue
+        by, own = min(commits, key=lambda each: each.at), team.following.get(contract.number)
+        base, at = bases.setdefault(by.commit, parent), by.at + CHECK_INTERVAL
+        first, pin = bisect_right(team.line, at, key=lambda each: each.committed_at) - 1, _find_pin(pins, at)
+        if first < 0 or pin >= place or (own and own.at <= at):
+            continue
+
+        def judge(commit: LineCommit, contract: MergeContract = contract, base: str = base) -> TouchLevel:
+            return judge_merge(contract, link(commit.sha, base, has_tests=False)).level
+
+        level = judge_merge(contract, link(team.line[first].sha, base, has_tests=True)).level
+        if level == TouchLevel.NO:
+            continue
+        own_level, last_level, change = judge(team.line[first]), judge(team.line[-1]), None
+        if last_level < own_level:
+            # levels go down along the line
+            change = team.line[bisect_right(team.line, -own_level, first, key=lambda each: -judge(each))]
+        is_passed = _find_pin(pins, datetime.max.replace(tzinfo=UTC)) >= place
+        yield TimedWarning(
+            team.name, contract.number, at, by, own, level, own_level, last_level, change, pin >= 0, is_passed
+        )
 
 
 def _print_pairs(pairs: Sequence[tuple[int, tuple[str, FollowingCommit], tuple[str, FollowingCommit]]]) -> None:
-    days = [_count_days(later[1].at - first[1].at - CHECK_INTERVAL) for _, first, later in pairs]
+    spans = [later[1].at - first[1].at - CHECK_INTERVAL for _, first, later in pairs]
     causes = len({number for number, _, _ in pairs})
     click.echo(
-        f"named by two or more: {causes} causes, {len(pairs)} later ones; "
-        f"days before the later one: {_describe(days)}"
+        f"named by two or more: {causes} causes, {len(pairs)} later ones; before the later one: {_describe(spans)}"
     )
 
 
 def _print_warnings(warnings: Sequence[TimedWarning]) -> None:
     for level in (TouchLevel.TOUCHES, TouchLevel.MAY_BREAK, TouchLevel.BREAKS):
-        some = [each for each in warnings if each.hit.level >= level]
-        changed = sum(each.has_changed for each in some)
-        days = [_count_days(each.answer.at - each.at) for each in some if each.answer]
-        idle = sum(each.is_passed and not each.has_changed for each in some)
+        every = [each for each in warnings if each.level >= level]
+        some = [each for each in every if each.own_level >= level]
+        named = [each.answer.at - each.at for each in some if each.answer]
+        changed = [each.change.committed_at - each.at for each in some if each.change]
+        rest = [each.is_passed for each in some if not each.answer and not each.change]
         click.echo(
-            f"warnings of level {level.name} and above: {len(some)}; "
-            f"of these the team changed for it in {changed} (named it: {_describe(days)}), "
-            f"passed {idle} without a change, {len(some) - changed - idle} are open at the end"
+            f"warnings of level {level.name} and above: {len(every)}, for tests alone: {len(every) - len(some)}; "
+            f"of the others, with a known pin: {sum(each.is_pinned for each in some)}; named later: "
+            f"{_describe(named)}; touched less later: {_describe(changed)}; neither, and passed: {sum(rest)}, "
+            f"or open at the end: {len(rest) - sum(rest)}"
         )
 
 
-def _count_days(span: timedelta) -> float:
-    return span / timedelta(days=1)
-
-
-def _describe(days: Iterable[float]) -> str:
-    some = sorted(days)
-    early = sum(each > 0 for each in some)
-    return f"{early} of {len(some)} early, median {median(some):.1f}" if some else "none"
+def _describe(spans: Iterable[timedelta]) -> str:
+    days = [each / timedelta(days=1) for each in spans]
+    return (
+        f"{sum(each > 0 for each in days)} of {len(days)} early, median {median(days):.1f} days"
+        if days
+        else "none"
+    )
 
 
 def _format_pair(pair: tuple[int, tuple[str, FollowingCommit], tuple[str, FollowingCommit]]) -> str:
@@ -252,8 +253,10 @@ def _format_pair(pair: tuple[int, tuple[str, FollowingCommit], tuple[str, Follow
 
 def _format_warning(each: TimedWarning) -> str:
     answer = f"{each.answer.at:%Y-%m-%d} {each.answer.commit[:10]}" if each.answer else "none"
-    passed = "passed" if each.is_passed else "not past"
+    change = f"{each.change.committed_at:%Y-%m-%d} {each.change.sha[:10]}" if each.change else "none"
+    pin = "passed" if each.is_passed else "not past" if each.is_pinned else "no pin"
     return (
-        f"warning {each.to} #{each.number} {each.hit.level.name} {each.at:%Y-%m-%d} by {each.by.commit[:10]} "
-        f"{each.by.response} {each.by.title[:60]} | {answer} | last tree {each.hit.last_level.name} | {passed}"
+        f"warning {each.to} #{each.number} {each.level.name} {each.at:%Y-%m-%d} by {each.by.commit[:10]} "
+        f"{each.by.response} {each.by.title[:60]} | named {answer} | without tests "
+        f"{each.own_level.name}, changed {change}, last tree {each.last_level.name} | {pin}"
     )
