@@ -1,6 +1,5 @@
 import json
 import re
-from itertools import product
 
 from localslack.methods.registry import METHODS
 
@@ -10,6 +9,7 @@ from bot.platform.slack.app_manifest import (
     SLACKBOT_SCOPES,
     add_agent_view,
     add_previews,
+    add_slackbot,
 )
 from bot.platform.slack.check import SCOPES
 from tests.emulators.slack.server import SCOPES as GIVEN
@@ -61,18 +61,36 @@ def test_the_page_has_each_method_and_event_and_no_other() -> None:
     assert written == list_methods() | events
 
 
+# what only some apps call or hear, by what their manifest asks for besides the usual one
+ADDED = {
+    "chat.unfurl": PREVIEW_SCOPES,
+    "link_shared": PREVIEW_SCOPES,
+    "assistant.threads.setSuggestedPrompts": AGENT_SCOPES,
+    "tools for Slackbot": SLACKBOT_SCOPES,
+}
+_KINDS = ("channels", "groups", "im", "mpim")
+_READ = ("conversations.info", "conversations.members", "users.conversations")
+
+
 def test_each_scope_is_used_and_each_method_has_the_one_that_it_needs() -> None:
     uses = read_uses()
-    assert set().union(*uses.values()) - {"connections:write"} == {
-        *SCOPES,
-        *PREVIEW_SCOPES,
-        *AGENT_SCOPES,
-        *SLACKBOT_SCOPES,
-    }
     for name in list_methods():
         scope = METHODS[name].scope
         assert scope is None or uses[name] == {scope}, name
-    for kind, name in product(
-        ("channels", "groups", "im", "mpim"), ("conversations.history", "conversations.info")
+    for name in (*_READ, "conversations.history", "conversations.replies"):
+        assert uses[name] == {f"{kind}:{'read' if name in _READ else 'history'}" for kind in _KINDS}, name
+
+
+def test_each_manifest_asks_for_what_its_app_uses_and_for_nothing_else() -> None:
+    manifest = json.loads((ROOT / "manifest.json").read_text())
+    uses = read_uses()
+    usual = set().union(*(scopes for name, scopes in uses.items() if name not in ADDED)) - {"connections:write"}
+    for asked, more in (
+        (manifest, dict[str, str]()),
+        (add_agent_view(manifest), AGENT_SCOPES),
+        (add_previews(manifest, "github.com"), PREVIEW_SCOPES),
+        (add_slackbot(manifest, "https://bot.example/mcp"), SLACKBOT_SCOPES),
     ):
-        assert f"{kind}:{'history' if name.endswith('history') else 'read'}" in uses[name]
+        used = set().union(*(uses[name] for name, scopes in ADDED.items() if scopes is more))
+        assert used == set(more)
+        assert set(asked["oauth_config"]["scopes"]["bot"]) == usual | used
