@@ -40,6 +40,12 @@ _MAX_COLUMNS = 100
     is_flag=True,
     help="Add a sample team: its digest begins with the merges that touch its code.",
 )
+@click.option(
+    "--agent",
+    "is_agent",
+    is_flag=True,
+    help="Make the bot an agent of Slack, with prompts and a button to stop answers.",
+)
 @repo_option
 @click.option(
     "--port", default=0, type=click.IntRange(0, 65_535), help="Port of the page. Default: any free port."
@@ -51,6 +57,7 @@ def demo_command(
     with_report: bool,
     is_live: bool,
     with_profile: bool,
+    is_agent: bool,
     repo: str | None,
     port: int,
     is_opened: bool,
@@ -59,6 +66,8 @@ def demo_command(
     _check_options(is_text=is_text, with_report=with_report, is_live=is_live, repo=repo)
     if with_profile and (is_text or is_live):
         raise UsageError("--profile adds a team to the sample day in Slack: leave out --text and --live.")
+    if is_text and is_agent:
+        raise UsageError("--agent shows the bot in Slack: leave out --text.")
     if is_text:
         from bot.demo.text_demo import render_demo  # noqa: PLC0415
 
@@ -85,7 +94,7 @@ def demo_command(
         click.echo(stage.about.line)
     else:
         stage = build_sample_stage(with_profile=with_profile)
-    run_demo(stage, port, announce_address)
+    run_demo(stage, port, announce_address, is_agent=is_agent)
     _exit_process()
 
 

@@ -335,7 +335,7 @@ _LOOPBACK_HOST = "127.0.0.1"
 _JOB_GRACE = 2.0
 
 
-def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
+def run_demo(stage: Stage, port: int, started: Callable[[str], None], *, is_agent: bool = False) -> None:
     """Run a demo until Ctrl-C or SIGTERM. ``started`` gets the page's address, whose ``port`` is 0 for any.
 
     Raises ConfigurationError for a port or a setting that can't be used, StoreUnavailable without a store.
@@ -346,6 +346,8 @@ def run_demo(stage: Stage, port: int, started: Callable[[str], None]) -> None:
         state = parts.enter_context(open_state(stage.state))
         parts.callback(stop_embedded, state)
         slack = parts.enter_context(_run_local_slack(stage))
+        if is_agent:
+            slack.declare_agent()
         secret = secrets.token_hex()
         connection = Connection()
         started(parts.enter_context(_serve_page(stage, slack, connection, port)).address)

@@ -209,7 +209,7 @@ def _list_prompts(app: App, digest: TrackedDigest, mutes: Sequence[Mute]) -> Seq
     return [
         *ask("Our code", "What do we have to do about {}?", lambda each: us in each.lead),
         *ask("Riskiest", "How risky is {}, and why?", lambda each: each.is_listed and each.number not in past),
-        *ask("Breaks callers", "Whom does {} break?", lambda each: gone in each.lead),
+        *ask("Breaks callers", "Whom does {}, break?", lambda each: gone in each.lead),
         *ask("Reverted", "What was wrong with {}?", lambda each: each.number in settled),
         Prompt("What matters most?", f"What matters most of what was merged into {days}?"),
     ]

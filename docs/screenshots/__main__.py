@@ -38,6 +38,8 @@ def main() -> int:
             take_pictures(browser, demo.address)
         with running_demo("--profile") as demo:
             take_touches(browser, demo.address)
+        with running_demo("--agent") as demo:
+            take_agent(browser, demo.address)
     return 0
 
 
@@ -75,6 +77,18 @@ def take_touches(browser: Browser, address: str) -> None:
         # the clock looks for tags and plans a post each minute
         expect(release).to_be_visible(timeout=240_000)
         take_picture(page, "week", _WEEK_HEIGHT, came.first)
+
+
+def take_agent(browser: Browser, address: str) -> None:
+    """Take the pictures of an answer to a prompt, with cards for what is read."""
+    with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
+        page = context.new_page()
+        page.goto(address)
+        page.get_by_role("link", name="prdigest").click()
+        page.get_by_role("button", name="What matters most?").click(timeout=30_000)
+        page.locator("#messages .replies").click()
+        expect(page.get_by_role("button", name="Good answer")).to_be_visible(timeout=30_000)
+        take_picture(page, "agent", top=page.locator("#thread .piece").first)
 
 
 def ask_question(page: Page) -> None:

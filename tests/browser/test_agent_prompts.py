@@ -1,81 +1,91 @@
-"""An app that is an agent, on the page: its prompts send their message, and Stop is there while it works."""
+"""The bot as an agent, on the page: prompts that fit the day, cards, Stop while it works, and its session."""
 
-import json
-import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import closing, contextmanager
+from datetime import datetime
 from pathlib import Path
-from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
-from localslack.launch import Addresses, LaunchOptions, start
-from localslack.manifest import AgentView, Manifest
-from playwright.sync_api import Browser, expect
-from slack_sdk import WebClient
+from localslack.page.about import About
+from localslack.page.setup import Reader, make_page
+from playwright.sync_api import Browser, Page, expect
+from redis import Redis
 
-from tests.helpers.checks import eventually
+from bot.demo.sample.sources import SampleSources
+from bot.demo.sample.team import plant_contracts
+from bot.features.questions.service import MEMORIES
+from tests.emulators.slack.server import SlackEmulator
+from tests.helpers.data.sample_team import ZONE, SampleTeam, start_bot
+from tests.helpers.processes.command import prdigest
 
 pytestmark = pytest.mark.slow
 
-TOKEN = "xoxb-of-an-agent"
-PROMPTS = ({"title": "Riskiest: #7 <b>Faster</b>", "message": "How risky is #7, and why?"},)
+YOU, DIRECT = "U0YOU", "D0YOU"
 
 
 @contextmanager
-def open_agent() -> Iterator[tuple[Addresses, list[dict[str, Any]]]]:
-    """A local Slack with an agent, and the events that reach it."""
-    events: list[dict[str, Any]] = []
+def open_bot(store_url: str, state: Path) -> Iterator[tuple[SampleTeam, str]]:
+    """The real bot as an agent after its digest, and the address of a page; its answers take their time."""
 
-    class Bot(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            events.append(body["event"])
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+    def prepare(slack: SlackEmulator, _: Redis) -> None:
+        slack.declare_agent()
+        slack.add_channel("C0DIGEST", "vllm-digest")
+        slack.add_channel("C0OPS", "ops")
+        slack.set_person(YOU, name="You", tz=ZONE.key)
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Bot)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    app = Manifest("prdigest", agent=AgentView(PROMPTS, hears_stop=True))
-    url = f"http://127.0.0.1:{server.server_port}/slack/events"
-    options = LaunchOptions(app, url, "the-signing-secret", TOKEN, "xapp-of-an-agent", "general", ZoneInfo("UTC"))
-    try:
-        with start(options) as addresses:
-            yield addresses, events
-    finally:
-        server.shutdown()
-        server.server_close()
+    morning = datetime(2026, 3, 1, 9, 0, 5, tzinfo=ZONE)
+    with start_bot(store_url, state, morning, prepare, lambda seconds: time.sleep(4 * seconds)) as team:
+        plant_contracts(SampleSources(), team.base)
+        team.tick()
+        reader = Reader(YOU, "You", ZONE, team.hands.now)
+        page = make_page(team.slack, team.transport, About("prdigest"), "token", reader=reader)
+        with page, closing(page):
+            yield team, page.address
 
 
-def test_a_prompt_asks_and_stop_is_heard_and_gone_at_rest(browser: Browser, tmp_path: Path) -> None:
-    with open_agent() as (addresses, events), browser.new_context() as context, context.new_page() as page:
-        bot = WebClient(TOKEN, base_url=addresses.api)
-        page.set_default_timeout(10_000)
-        page.goto(addresses.page)
-        page.get_by_role("link", name="prdigest").click()
-        prompt = page.get_by_role("region", name="Suggested prompts").get_by_role("button")
-        expect(prompt).to_have_text(PROMPTS[0]["title"])
-        prompt.click()
-        expect(page.locator("#messages")).to_contain_text(PROMPTS[0]["message"])
-        asked = eventually(lambda: [each for each in events if each["type"] == "message"])[0]
-        assert asked["text"] == PROMPTS[0]["message"]
-        place = {"channel_id": asked["channel"], "thread_ts": asked["ts"]}
-        bot.chat_postMessage(channel=asked["channel"], thread_ts=asked["ts"], text="Reading…")
-        bot.agents_sessions_setStatus(**place, status="processing")
-        page.locator("#messages .replies").click()
-        stop = page.locator("#stop")
-        expect(stop).to_be_visible()
-        expect(page.locator("#status")).to_have_text("prdigest is working…")
-        picture = tmp_path / "agent.png"
-        page.screenshot(path=picture)
-        assert picture.stat().st_size
-        stop.click()
-        (stopped,) = eventually(lambda: [each for each in events if each["type"] == "agent_session_stopped"])
-        assert stopped["thread_ts"] == asked["ts"]
-        bot.agents_sessions_setStatus(**place, status="active")
-        expect(stop).to_be_hidden()
+def press_prompt(page: Page, address: str, begins: str) -> None:
+    """Open the bot, press the prompt with these first words, and open the thread of its answer."""
+    page.set_default_timeout(30_000)
+    page.goto(address)
+    page.get_by_role("link", name="digest", exact=True).click()
+    prompts = page.get_by_role("region", name="Suggested prompts").get_by_role("button")
+    prompts.filter(has_text="What matters most?").wait_for()
+    titles = [title.partition(":")[0] for title in prompts.all_inner_texts()]
+    assert titles == ["Riskiest", "Breaks callers", "What matters most?"], "they fit the last digest"
+    prompts.filter(has_text=begins).click()
+    page.locator("#messages .replies").click()
+
+
+def look_up_session(team: SampleTeam, thread: str) -> tuple[str, str]:
+    session = team.slack.get_session(DIRECT, thread)
+    assert session
+    return session.status, session.title
+
+
+def test_what_the_bot_reads_are_cards_stop_ends_it_and_forget_erases_the_session(
+    browser: Browser, store_url: str, tmp_path: Path
+) -> None:
+    with open_bot(store_url, tmp_path) as (team, address), browser.new_page() as page:
+        press_prompt(page, address, "Riskiest: #32195")
+        answer = page.locator("#thread .piece").nth(1)
+        expect(answer.locator(".bk-task-title")).to_contain_text(["Diff of #32195", "Facts about #32195"])
+        expect(answer).to_contain_text("is rated highest risk")
+        thread = team.slack.list_messages(DIRECT)[-1]["ts"]
+        assert look_up_session(team, thread)[0] == "processing"
+        expect(page.locator("#status")).to_have_text("digest is working…")
+        page.locator("#stop").click()
+        expect(answer).to_contain_text("Stopped, as you asked.")
+        expect(page.locator("#stop")).to_be_hidden()
+        team.settle()
+        (reply,) = team.replies(DIRECT, thread)
+        (kept,) = [block["text"] for block in reply["blocks"] if block["type"] == "markdown"]
+        assert "is rated highest risk" in kept
+        # the end of the whole answer
+        assert "collide with this one" not in kept
+        status, title = look_up_session(team, thread)
+        assert (status, title[:19]) == ("active", "How risky is #32195")
+        own = {"SLACK_API_URL": team.slack.url, "SLACK_BOT_TOKEN": "xoxb-test", "REDIS_URL": store_url}
+        assert "Deleted." in prdigest("forget", "--user", YOU, "--yes", settings=own, folder=tmp_path).stdout
+        assert look_up_session(team, thread) == ("closed", "Forgotten")
+        assert [*team.base.tables.list_keys(MEMORIES.family)] == []

@@ -63,8 +63,12 @@ class SampleTeam:
     clock: Clock
     url: str
 
+    @property
+    def transport(self) -> HttpTransport:
+        return HttpTransport(self.url, _SECRET)
+
     def person(self, user: str) -> Person:
-        return Person(self.slack, HttpTransport(self.url, _SECRET), user, user.removeprefix("U0").lower())
+        return Person(self.slack, self.transport, user, user.removeprefix("U0").lower())
 
     def settle(self) -> None:
         eventually(lambda: not waiting_jobs(self.store), _PATIENCE)
@@ -95,11 +99,18 @@ class SampleTeam:
 
 @contextmanager
 def start_bot(
-    store_url: str, state: Path, instant: datetime, prepare: Callable[[SlackEmulator, Redis], None]
+    store_url: str,
+    state: Path,
+    instant: datetime,
+    prepare: Callable[[SlackEmulator, Redis], None],
+    sleep: Callable[[float], None] = lambda seconds: None,
 ) -> Iterator[SampleTeam]:
-    """Start the bot at an instant on a store; ``prepare`` fills Slack and the store before."""
+    """Start the bot at an instant on a store; ``prepare`` fills Slack and the store before.
+
+    ``sleep`` waits while an answer is written.
+    """
     hands = Hands(instant)
-    sample, stopped = SampleSources(), Event()
+    sample, stopped = SampleSources(sleep), Event()
     with ExitStack() as parts:
         slack = parts.enter_context(SlackEmulator(now=lambda: hands.now().timestamp()))
         store = parts.enter_context(connect_server(store_url))
