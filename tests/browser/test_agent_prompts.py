@@ -38,8 +38,7 @@ def open_bot(store_url: str, state: Path) -> Iterator[tuple[SampleTeam, str]]:
     with start_bot(store_url, state, morning, prepare, lambda seconds: time.sleep(4 * seconds)) as team:
         plant_contracts(SampleSources(), team.base)
         team.tick()
-        reader = Reader(YOU, "You", ZONE, team.hands.now)
-        page = make_page(team.slack, team.transport, About("prdigest"), "token", reader=reader)
+        page = make_page(team.slack, team.transport, About("prdigest"), "token", reader=Reader(YOU, zone=ZONE))
         with page, closing(page):
             yield team, page.address
 
@@ -57,12 +56,6 @@ def press_prompt(page: Page, address: str, begins: str) -> None:
     page.locator("#messages .replies").click()
 
 
-def look_up_session(team: SampleTeam, thread: str) -> tuple[str, str]:
-    session = team.slack.get_session(DIRECT, thread)
-    assert session
-    return session.status, session.title
-
-
 def test_what_the_bot_reads_are_cards_stop_ends_it_and_forget_erases_the_session(
     browser: Browser, store_url: str, tmp_path: Path
 ) -> None:
@@ -72,7 +65,8 @@ def test_what_the_bot_reads_are_cards_stop_ends_it_and_forget_erases_the_session
         expect(answer.locator(".bk-task-title")).to_contain_text(["Diff of #32195", "Facts about #32195"])
         expect(answer).to_contain_text("is rated highest risk")
         thread = team.slack.list_messages(DIRECT)[-1]["ts"]
-        assert look_up_session(team, thread)[0] == "processing"
+        session = team.slack.workspace.agents.sessions[DIRECT, thread]
+        assert session.status == "processing"
         expect(page.locator("#status")).to_have_text("digest is working…")
         page.locator("#stop").click()
         expect(answer).to_contain_text("Stopped, as you asked.")
@@ -83,9 +77,8 @@ def test_what_the_bot_reads_are_cards_stop_ends_it_and_forget_erases_the_session
         assert "is rated highest risk" in kept
         # the end of the whole answer
         assert "collide with this one" not in kept
-        status, title = look_up_session(team, thread)
-        assert (status, title[:19]) == ("active", "How risky is #32195")
+        assert (session.status, session.title[:19]) == ("active", "How risky is #32195")
         own = {"SLACK_API_URL": team.slack.url, "SLACK_BOT_TOKEN": "xoxb-test", "REDIS_URL": store_url}
         assert "Deleted." in prdigest("forget", "--user", YOU, "--yes", settings=own, folder=tmp_path).stdout
-        assert look_up_session(team, thread) == ("closed", "Forgotten")
+        assert (session.status, session.title) == ("closed", "Forgotten")
         assert [*team.base.tables.list_keys(MEMORIES.family)] == []

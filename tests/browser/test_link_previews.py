@@ -1,13 +1,11 @@
 """A link in the channel, and the card below it as a person sees it."""
 
-from pathlib import Path
-
 from playwright.sync_api import Page
 
 from tests.browser.steps import say
 
 
-def test_a_link_to_a_pull_request_gets_a_card(page: Page, tmp_path: Path) -> None:
+def test_a_link_to_a_pull_request_gets_a_card(page: Page) -> None:
     link = page.locator("#messages a[href*='/pull/']").first.get_attribute("href")
     assert link
     say(page, "/prdigest previews on")
@@ -16,7 +14,3 @@ def test_a_link_to_a_pull_request_gets_a_card(page: Page, tmp_path: Path) -> Non
     card = page.locator("#messages .bk-attachment").last
     card.get_by_text("risk").wait_for()
     assert link.rpartition("/")[2] in card.inner_text()
-    picture = tmp_path / "card.png"
-    card.scroll_into_view_if_needed()
-    page.screenshot(path=picture)
-    assert picture.stat().st_size > 10_000

@@ -105,10 +105,7 @@ def start_bot(
     prepare: Callable[[SlackEmulator, Redis], None],
     sleep: Callable[[float], None] = lambda seconds: None,
 ) -> Iterator[SampleTeam]:
-    """Start the bot at an instant on a store; ``prepare`` fills Slack and the store before.
-
-    ``sleep`` waits while an answer is written.
-    """
+    """Start the bot on a store; ``prepare`` fills Slack and the store before, ``sleep`` waits in answers."""
     hands = Hands(instant)
     sample, stopped = SampleSources(sleep), Event()
     with ExitStack() as parts:

@@ -9,7 +9,6 @@ from bot.platform.slack.app_manifest import (
     SLACKBOT_SCOPES,
     add_agent_view,
     add_previews,
-    add_slackbot,
 )
 from bot.platform.slack.check import SCOPES
 from tests.emulators.slack.server import SCOPES as GIVEN
@@ -61,13 +60,9 @@ def test_the_page_has_each_method_and_event_and_no_other() -> None:
     assert written == list_methods() | events
 
 
-# what only some apps call or hear, by what their manifest asks for besides the usual one
-ADDED = {
-    "chat.unfurl": PREVIEW_SCOPES,
-    "link_shared": PREVIEW_SCOPES,
-    "assistant.threads.setSuggestedPrompts": AGENT_SCOPES,
-    "tools for Slackbot": SLACKBOT_SCOPES,
-}
+# what an agent calls, and what only other apps do that are not the usual one
+OF_AGENTS = "assistant.threads.setSuggestedPrompts"
+OF_OTHERS = {"chat.unfurl", "link_shared", "tools for Slackbot"}
 _KINDS = ("channels", "groups", "im", "mpim")
 _READ = ("conversations.info", "conversations.members", "users.conversations")
 
@@ -82,15 +77,10 @@ def test_each_scope_is_used_and_each_method_has_the_one_that_it_needs() -> None:
 
 
 def test_each_manifest_asks_for_what_its_app_uses_and_for_nothing_else() -> None:
-    manifest = json.loads((ROOT / "manifest.json").read_text())
-    uses = read_uses()
-    usual = set().union(*(scopes for name, scopes in uses.items() if name not in ADDED)) - {"connections:write"}
-    for asked, more in (
-        (manifest, dict[str, str]()),
-        (add_agent_view(manifest), AGENT_SCOPES),
-        (add_previews(manifest, "github.com"), PREVIEW_SCOPES),
-        (add_slackbot(manifest, "https://bot.example/mcp"), SLACKBOT_SCOPES),
-    ):
-        used = set().union(*(uses[name] for name, scopes in ADDED.items() if scopes is more))
-        assert used == set(more)
-        assert set(asked["oauth_config"]["scopes"]["bot"]) == usual | used
+    manifest, uses = json.loads((ROOT / "manifest.json").read_text()), read_uses()
+    own = {"connections:write"} | uses[OF_AGENTS]
+    usual = set().union(*(uses[name] for name in uses.keys() - OF_OTHERS)) - own
+    assert set(manifest["oauth_config"]["scopes"]["bot"]) == usual
+    assert set(add_agent_view(manifest)["oauth_config"]["scopes"]["bot"]) == usual | uses[OF_AGENTS]
+    assert uses[OF_AGENTS] == set(AGENT_SCOPES)
+    assert set().union(*(uses[name] for name in OF_OTHERS)) == {*PREVIEW_SCOPES, *SLACKBOT_SCOPES}
