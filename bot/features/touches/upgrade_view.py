@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from bot.features.merges.view import format_more, make_list, render_lines
 from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action, render_effect, render_spent
 from bot.platform.markdown import escape_line, write_address, write_code, write_fence
 from bot.platform.slack.blocks import (
@@ -16,26 +17,23 @@ from bot.platform.slack.blocks import (
     Post,
     choose_fitting_blocks,
     escape_mrkdwn,
-    make_block,
-    make_bullets,
     make_context,
     make_header,
     make_link,
     make_prose,
-    make_section,
     make_table,
     make_text,
 )
 from bot.text import format_count
 from impact.contract.models import ChangeKind, ContractChange
 from impact.contract.net_changes import NetChange
-from impact.history.outcomes import OutcomeKind
 from impact.python.models import Parameter, Signature
 from impact.source.models import DiffSide, is_tag
 from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import TouchLevel
+from impact.touches.profile_index import UsedDeprecation
 from impact.touches.spent import SpentUse
-from impact.touches.upgrade import FileWork, UpgradeItem, UpgradePlan
+from impact.touches.upgrade import FileWork, StoppingPoint, UpgradeItem, UpgradePlan
 
 # characters of an upstream line; a signature of many parameters has more
 _MAX_CODE = 220
@@ -43,11 +41,6 @@ _MAX_PARAMETERS, _MAX_PARAMETER = 12, 60
 _MAX_LINES, _MAX_MERGES, _MAX_NAMES = 6, 4, 4
 _MAX_REGRESSIONS, _MAX_DEPRECATIONS, _MAX_UNREAD, _MAX_SPENT = 30, 40, 10, 40
 _HASH_LENGTH = 10
-_OUTCOMES = {
-    OutcomeKind.REVERTED: "reverted",
-    OutcomeKind.PARTLY: "reverted in part",
-    OutcomeKind.REPAIRED: "repaired",
-}
 # what one merge does, and what several do
 _VERBS = {
     TouchLevel.BREAKS: ("breaks", "break"),
@@ -69,9 +62,8 @@ def render_upgrade(plan: UpgradePlan, url: str = "", pin: str = "") -> str:
         yield work, "\n".join([f"## {write_code(work.path)}\n", *items, ""]) if items else ""
 
     def show(works: Sequence[tuple[FileWork, str]]) -> Iterator[str]:
-        undone = f" {_format_undone(plan)}." if plan.undone else ""
-        files = [work for work, _ in works]
-        yield f"{_count_work(plan, files)}; {_format_checked(plan)}.{undone}\n"
+        undone, files = _format_undone(plan), [work for work, _ in works]
+        yield f"{_count_work(plan, files)}; {_format_checked(plan)}.{f' {undone}.' if undone else ''}\n"
         yield from _list_stops(plan, url)
         yield from filter(None, (text for _, text in works))
         yield from rest
@@ -107,7 +99,7 @@ def _format_checked(plan: UpgradePlan) -> str:
 
 def _format_undone(plan: UpgradePlan) -> str:
     cancels = "change cancels" if plan.undone == 1 else "changes cancel"
-    return f"{plan.undone:,} {cancels} out; not shown"
+    return f"{plan.undone:,} {cancels} out; not shown" if plan.undone else ""
 
 
 def _describe_nothing(plan: UpgradePlan) -> str:
@@ -117,7 +109,7 @@ def _describe_nothing(plan: UpgradePlan) -> str:
 
 
 def _make_part(title: str, lines: Sequence[str], most: int) -> list[str]:
-    rest = [f"- and {len(lines) - most} more"] if len(lines) > most else []
+    rest = [f"- {format_more(len(lines) - most)}"] if len(lines) > most else []
     return [title, *lines[:most], *rest, ""] if lines else []
 
 
@@ -146,7 +138,7 @@ def _list_spent(plan: UpgradePlan, url: str) -> list[str]:
             place = write_code(f"{each.use.path}:{each.use.line}")
             yield f"- [ ] {place} {each.use.kind} {write_code(each.use.name)}: {escape_line(each.why)}{by}"
             if each.difference:
-                yield f"{write_fence(each.difference, 'diff')}"
+                yield write_fence(each.difference, "diff")
 
     gaps = plan.spent.explain_gaps()
     lines = [*([f"- {escape_line(gaps)}"] if gaps else []), *plan.spent.render_below(show)]
@@ -154,23 +146,22 @@ def _list_spent(plan: UpgradePlan, url: str) -> list[str]:
 
 
 def _list_deprecations(plan: UpgradePlan, url: str) -> list[str]:
-    lines = []
-    for each in plan.deprecations:
-        entry, first, others = each.entry, each.uses[0], len(each.uses) - 1
+    def show(used: UsedDeprecation) -> str:
+        entry, first, others = used.entry, used.uses[0], len(used.uses) - 1
         instead = f"; use {write_code(entry.replacement)}" if entry.replacement else ""
         when = f", to go in {escape_line(entry.when)}" if entry.when else ""
         more = f" and {format_count(others, 'other line')}" if others else ""
-        lines.append(
-            f"- [ ] {write_code(entry.name)}{when}{instead} ({_link_pull(entry.number, url)}), "
-            f"used at {write_code(f'{first.path}:{first.line}')}{more}"
-        )
+        place = f"({_link_pull(entry.number, url)}), used at {write_code(f'{first.path}:{first.line}')}{more}"
+        return f"- [ ] {write_code(entry.name)}{when}{instead} {place}"
+
+    lines = [*map(show, plan.deprecations)]
     return _make_part("## Deprecated on the way, and used by us\n", lines, _MAX_DEPRECATIONS)
 
 
 def _list_regressions(plan: UpgradePlan, url: str) -> list[str]:
     lines = [
         f"- [ ] {_link_pull(outcome.pull.number, url)} {escape_line(outcome.pull.title)}: "
-        f"{_OUTCOMES[outcome.kind]} later by {_link_pull(outcome.by.number, url)}"
+        f"{outcome.kind} later by {_link_pull(outcome.by.number, url)}"
         for outcome in plan.regressions
     ]
     return _make_part("## Known regressions that the end still has\n", lines, _MAX_REGRESSIONS)
@@ -237,7 +228,7 @@ def _link_commit(commit: str, url: str) -> str:
 
 
 def _join_some(texts: Sequence[str], most: int) -> str:
-    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    more = f" {format_more(len(texts) - most)}" if len(texts) > most else ""
     return f"{', '.join(texts[:most])}{more}"
 
 
@@ -281,8 +272,8 @@ _VERSIONS = ((4, 3, 2, 14), (3, 3, 1, 8), (2, 2, 1, 6))
 def render_upgrade_post(plan: UpgradePlan, url: str, pin: str = "") -> Post:
     """Render a plan as a message. ``url`` is the address of the upstream repository, ``pin`` the start's name."""
     title = _format_title(plan, pin)
-    blocks = choose_fitting_blocks(_render_blocks(title, plan, url, *limits) for limits in _VERSIONS)
-    return Post(escape_mrkdwn(title), tuple(blocks))
+    versions = ([make_header(title), *_render_plan(plan, url, *limits)] for limits in _VERSIONS)
+    return Post(escape_mrkdwn(title), tuple(choose_fitting_blocks(versions)))
 
 
 def render_upgrade_file(plan: UpgradePlan, url: str, pin: str = "") -> Attachment:
@@ -297,76 +288,44 @@ def _format_title(plan: UpgradePlan, pin: str) -> str:
     return f"Upgrade {profile} · {start} to {plan.end[:_HASH_LENGTH]}"
 
 
-def _render_blocks(
-    title: str, plan: UpgradePlan, url: str, most_stops: int, most_files: int, most_items: int, words: int
-) -> list[Block]:
-    return [
-        make_header(title),
-        *plan.files.render(
-            make_sentence,
-            lambda works: _render_work(plan, works, url, most_stops, most_files, most_items, words),
-            _describe_nothing(plan),
-        ),
-        *_render_rest(plan, url, most_files),
-    ]
-
-
-def _render_work(
-    plan: UpgradePlan,
-    works: Sequence[FileWork],
-    url: str,
-    most_stops: int,
-    most_files: int,
-    most_items: int,
-    words: int,
+def _render_plan(
+    plan: UpgradePlan, url: str, most_stops: int, most_files: int, most_items: int, words: int
 ) -> Iterator[Block]:
-    yield make_sentence(f"{_count_work(plan, works)}.")
-    if plan.stops:
-        heading = f"{format_count(len(plan.stops), 'step')}: each ends at the last commit before something breaks"
-        stops = [
-            [
-                make_link(f"{url}/commit/{stop.commit}", stop.commit[:_HASH_LENGTH]),
-                make_text(" before "),
-                _link_number(stop.number, url),
-                make_text(" "),
-                *make_prose(stop.title, {}, 60),
-            ]
-            for stop in plan.stops
-        ]
-        yield _make_list(heading, stops, most_stops)
-    files = [work for work in works if work.level > TouchLevel.TOUCHES] or works
-    places = [(work, item) for work in files for item in work.items]
-    if len(places) >= MIN_TABLE_ROWS:
-        rows = [_render_item_cells(*place, url, words) for place in places[: most_files * _ROWS_OF_FILE]]
-        title = f"{format_count(len(places), 'place')} in {format_count(len(files), 'file')} of your code"
-        yield make_table(title, _ITEM_COLUMNS, rows)
-        if len(places) > len(rows):
-            yield make_sentence(f"and {format_count(len(places) - len(rows), 'more place')}, in the file")
-        return
-    for work in files[:most_files]:
-        path = collapse_lines(work.path) or UNNAMED
-        items = [_render_item(item, url, words) for item in work.items]
-        yield _make_list(path if len(path) <= 90 else f"…{path[-90:]}", items, most_items)
-    if len(files) > most_files:
-        yield make_sentence(f"and {format_count(len(files) - most_files, 'more file')}")
+    def show_stop(stop: StoppingPoint) -> list[Element]:
+        link = make_link(f"{url}/commit/{stop.commit}", stop.commit[:_HASH_LENGTH])
+        merge = [make_text(" before "), _link_number(stop.number, url), make_text(" ")]
+        return [link, *merge, *make_prose(stop.title, {}, 60)]
 
+    def show(works: Sequence[FileWork]) -> Iterator[Block]:
+        yield make_sentence(f"{_count_work(plan, works)}.")
+        if stops := plan.stops:
+            title = f"{format_count(len(stops), 'step')}: each ends at the last commit before something breaks"
+            yield make_list(title, render_lines(stops, most_stops, show_stop))
+        files = [work for work in works if work.level > TouchLevel.TOUCHES] or works
+        places = [(work, item) for work in files for item in work.items]
+        if len(places) >= MIN_TABLE_ROWS:
+            rows = [_render_item_cells(*place, url, words) for place in places[: most_files * _ROWS_OF_FILE]]
+            title = f"{format_count(len(places), 'place')} in {format_count(len(files), 'file')} of your code"
+            yield make_table(title, _ITEM_COLUMNS, rows)
+            rest, thing, where = len(places) - len(rows), "more place", ", in the file"
+        else:
+            for work in files[:most_files]:
+                lines = render_lines(work.items, most_items, lambda item: _render_item(item, url, words))
+                yield make_list(_name_file(work), lines)
+            rest, thing, where = len(files) - most_files, "more file", ""
+        if rest > 0:
+            yield make_sentence(f"and {format_count(rest, thing)}{where}")
 
-def _render_rest(plan: UpgradePlan, url: str, most: int) -> Iterator[Block]:
-    yield from render_spent(plan.spent, most)
+    def show_deprecation(used: UsedDeprecation) -> list[Element]:
+        entry, when = used.entry, truncate_text(collapse_lines(used.entry.when), 40)
+        name = make_text(truncate_text(collapse_lines(entry.name), 90) or UNNAMED, code=True)
+        return [name, make_text(f" {when} (" if when else " ("), _link_number(entry.number, url), make_text(")")]
+
+    yield from plan.files.render(make_sentence, show, _describe_nothing(plan))
+    yield from render_spent(plan.spent, most_files)
     if plan.deprecations:
-        lines = [
-            [
-                _make_name(entry.name),
-                make_text(f" {when} (" if (when := truncate_text(collapse_lines(entry.when), 40)) else " ("),
-                _link_number(entry.number, url),
-                make_text(")"),
-            ]
-            for entry in (used.entry for used in plan.deprecations)
-        ]
-        yield _make_list(NEWS_TITLE, lines, most)
-    for note in (_format_undone(plan) if plan.undone else "", plan.judges):
-        if note:
-            yield make_context(note)
+        yield make_list(NEWS_TITLE, render_lines(plan.deprecations, most_files, show_deprecation))
+    yield from map(make_context, filter(None, (_format_undone(plan), plan.judges)))
 
 
 def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
@@ -388,27 +347,21 @@ _ITEM_COLUMNS = ("Place", "What happens", "Merge", "Other places", "Hint")
 
 
 def _render_item_cells(work: FileWork, item: UpgradeItem, url: str, words: int) -> list[list[Element]]:
-    path, others, effect = collapse_lines(work.path) or UNNAMED, len(item.uses) - 1, item.touch
-    place = make_text(f"{path if len(path) <= 90 else f'…{path[-90:]}'}:{item.uses[0].line}", code=True)
+    others = len(item.uses) - 1
     return [
-        [place],
-        render_effect(replace(effect, change=item.net.change), words),
+        [make_text(f"{_name_file(work)}:{item.uses[0].line}", code=True)],
+        render_effect(replace(item.touch, change=item.net.change), words),
         [_link_number(item.net.last_merge.number, url)],
         [make_text(f"+{others}")] if others else [],
         # behind the full stop of a sentence
-        render_action(effect, words)[1:],
+        render_action(item.touch, words)[1:],
     ]
 
 
-def _make_name(name: str) -> Element:
-    """Return a name as code. One of which nothing is visible has words in its place, as Slack refuses none."""
-    return make_text(truncate_text(collapse_lines(name), 90) or UNNAMED, code=True)
+def _name_file(work: FileWork) -> str:
+    path = collapse_lines(work.path) or UNNAMED
+    return path if len(path) <= 90 else f"…{path[-90:]}"
 
 
 def _link_number(number: int, url: str) -> Element:
     return make_link(f"{url}/pull/{number}", f"#{number}") if number > 0 else make_text("a direct commit")
-
-
-def _make_list(title: str, items: Sequence[list[Element]], most: int) -> Block:
-    more = [[make_text(f"and {len(items) - most} more")]] if len(items) > most else []
-    return make_block(make_section([make_text(title, bold=True)]), make_bullets([*items[:most], *more]))

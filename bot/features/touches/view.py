@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.features.merges.others import NO_OTHERS_KNOWN, OthersOfMerge, render_others
-from bot.features.merges.view import format_more
+from bot.features.merges.view import format_more, make_list, render_lines
 from bot.features.touches.lines import (
     LEDGER_DAYS,
     HitContext,
@@ -259,11 +259,9 @@ def render_deprecations(name: str, entries: CoveredList[StatedDeprecation], url:
 
     def show(most: int, entries: Sequence[StatedDeprecation]) -> Iterator[Block]:
         for state, heading in _STATES.items():
-            lines = [render_deprecation(used, url) for each, used in entries if each is state]
-            if lines:
-                rest = [[make_text(f"and {len(lines) - most} more")]] if len(lines) > most else []
-                section = make_section([make_text(heading, bold=True)])
-                yield make_block(section, make_bullets([*lines[:most], *rest]))
+            of_state = [used for each, used in entries if each is state]
+            if of_state:
+                yield make_list(heading, render_lines(of_state, most, lambda used: render_deprecation(used, url)))
         yield make_context("Due and overdue by the releases and tags of the repository")
 
     versions = (ordered.render(make_sentence, partial(show, most), NO_DEPRECATIONS) for most in (20, 12, 6, 3))
