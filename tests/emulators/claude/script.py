@@ -1,7 +1,9 @@
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 from jsonschema import Draft202012Validator
+from localslack.loopback import HangUp
 
 from tests.emulators.claude.request import schema_of
 
@@ -190,3 +192,22 @@ def check_answer(value: Any, schema: dict[str, Any] | None) -> None:
     reasons = "" if schema is None else mismatch(value, schema)
     if reasons:
         raise AssertionError(f"the answer does not match the request's schema: {reasons}")
+
+
+def find_failure(step: Step, closing: Event, *, is_streamed: bool) -> Failure | None:
+    """Return the error that a step ends in, perhaps after a wait; None for an answer. Raises HangUp."""
+    match step:
+        case Hang(seconds):
+            closing.wait(seconds)
+            raise HangUp
+        case Drop():
+            raise HangUp
+        case Cut() if not is_streamed:
+            raise HangUp
+        case Stall(_, seconds) if not is_streamed:
+            closing.wait(seconds)
+        case Failure():
+            return step
+        case MidStreamError(_, kind) if not is_streamed:
+            return Failure(500, kind)
+    return None

@@ -37,6 +37,7 @@ from tests.emulators.claude.script import (
     Truncated,
     check_answer,
     default_answer,
+    find_failure,
     overview_answer,
     review_answer,
     summary_answer,
@@ -174,33 +175,14 @@ class ClaudeEmulator(Loopback):
 
     def _answer(self, step: Step, body: dict[str, Any]) -> Response:
         self._closing.wait(self.latency + getattr(step, "delay", 0.0))
-        failed = self._answer_failure(step, streamed=bool(body.get("stream")))
-        if failed is not None:
-            return failed
+        if failure := find_failure(step, self._closing, is_streamed=bool(body.get("stream"))):
+            return error_response(failure)
         match step:
             case Json(value, lenient=False):
                 check_answer(value, schema_of(body))
             case ToolUse() | ToolUses():
                 check_calls(step, body)
         return self._message(step, body)
-
-    def _answer_failure(self, step: Step, *, streamed: bool) -> Response | None:
-        """What becomes of a step that does not end in an answer, or only after a wait."""
-        match step:
-            case Drop():
-                raise HangUp
-            case Cut() if not streamed:
-                raise HangUp
-            case Hang(seconds):
-                self._closing.wait(seconds)
-                raise HangUp
-            case Stall(_, seconds) if not streamed:
-                self._closing.wait(seconds)
-            case Failure():
-                return error_response(step)
-            case MidStreamError(_, kind) if not streamed:
-                return error_response(Failure(500, kind))
-        return None
 
     def _message(self, step: Step, body: dict[str, Any]) -> Response:
         name = self._next_name()

@@ -14,18 +14,14 @@ from localslack.loopback import HangUp, Loopback, Request, Response
 
 from tests.emulators.claude.errors import Rejected
 from tests.emulators.claude.script import (
-    Cut,
-    Drop,
     Failure,
-    Hang,
     Json,
-    MidStreamError,
-    Stall,
     Step,
     ToolUse,
     ToolUses,
     check_answer,
     default_answer,
+    find_failure,
 )
 from tests.emulators.claude.stream import LAST_CHUNK, Pause, chunk
 from tests.emulators.claude.tools import check_calls
@@ -162,9 +158,8 @@ class OpenAIEmulator(Loopback):
     def _answer(self, step: Step, body: dict[str, Any]) -> Response:
         self._closing.wait(self.latency + getattr(step, "delay", 0.0))
         is_streamed = bool(body.get("stream"))
-        failed = self._answer_failure(step, is_streamed=is_streamed)
-        if failed is not None:
-            return failed
+        if failure := find_failure(step, self._closing, is_streamed=is_streamed):
+            return self._error(failure)
         match step:
             case Json(value, lenient=False):
                 check_answer(value, schema_of(body))
@@ -181,24 +176,6 @@ class OpenAIEmulator(Loopback):
         headers = {"Content-Type": "text/event-stream; charset=utf-8", "Transfer-Encoding": "chunked"}
         chunks = self._stream_message(reply, name, body["model"], usage if is_counted else None)
         return Response(headers=headers, chunks=chunks)
-
-    def _answer_failure(self, step: Step, *, is_streamed: bool) -> Response | None:
-        """What becomes of a step that does not end in an answer, or only after a wait."""
-        match step:
-            case Drop():
-                raise HangUp
-            case Cut() if not is_streamed:
-                raise HangUp
-            case Hang(seconds):
-                self._closing.wait(seconds)
-                raise HangUp
-            case Stall(_, seconds) if not is_streamed:
-                self._closing.wait(seconds)
-            case Failure():
-                return self._error(step)
-            case MidStreamError(_, kind) if not is_streamed:
-                return self._error(Failure(500, kind))
-        return None
 
     def _record_usage(self, reply: Reply, body: dict[str, Any]) -> dict[str, Any] | None:
         if not self.reports_usage:
