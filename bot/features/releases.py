@@ -54,6 +54,7 @@ from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.tables import Table
 from bot.text import format_count, truncate_words
 from impact.contract.deprecations import DeprecationState, parse_version
+from impact.contract.models import MergeContract
 from impact.coverage import CoveredList
 from impact.history.outcomes import OutcomeKind, find_outcomes
 from impact.profile.models import Profile
@@ -136,7 +137,8 @@ class ReleaseReport:
 
     ``has_start``: the tag holds what the start holds; else it was cut before that, and has copies alone.
     ``warnings`` are merges with a confirmed bug that nothing repaired. ``awaited`` are merges that it is the first
-    release to hold, with why they are waited for. ``outcomes`` are those that it holds.
+    release to hold, with why they are waited for. ``outcomes`` are those that it holds, ``contracts`` what was
+    judged.
     """
 
     tag: Tag
@@ -150,6 +152,7 @@ class ReleaseReport:
     warnings: Sequence[tuple[PullRequest, str]] = ()
     awaited: Sequence[tuple[PullRequest, str]] = ()
     outcomes: Sequence[MergeOutcome] = field(default=(), repr=False)
+    contracts: Sequence[MergeContract] = field(default=(), repr=False)
 
     @property
     def pulls(self) -> list[PullRequest]:
@@ -173,7 +176,7 @@ def build_release(app: App, entry: ProfileEntry, name: str = "", reader: str = "
     profile = app.profiles.require_scanned(entry)
     start = entry.pin or _find_release_before(app, entry, tags, tag)
     way = history.list_way(upstream, start.commit, tag.commit)
-    pending, touches, _ = judge_pending(app, entry, profile, start, way=way)
+    pending, touches, contracts = judge_pending(app, entry, profile, start, way=way)
     listed = app.merge_history.read_merges(upstream, start.merged_at - _LOOK_BACK, app.now())
     merges = [each for each in listed if not each.other_branch]
     inside = {each.number: each for each in merges if way.has_merge(each.commit, each.number)}
@@ -199,6 +202,7 @@ def build_release(app: App, entry: ProfileEntry, name: str = "", reader: str = "
         ],
         # what came later is told as what is wrong in it
         [each for each in outcomes if each.by.number in inside],
+        contracts,
     )
 
 
@@ -279,14 +283,14 @@ def _list_watched(
 def render_release(report: ReleaseReport, name: str, web: str) -> Post:
     """Render what a tag means. ``name`` is the upstream's, ``web`` the address of GitHub's pages."""
     tag, profile = truncate_text(collapse_lines(report.tag.name), 60), report.entry.name[:40]
-    title, count = f"{tag} · {name} · for {profile}", _count_hits(report)
+    title, count = f"{tag} · {name} · for {profile}", count_hits(report)
     versions = (_render_parts(report, count, limits, most) for limits, most in _VERSIONS)
     links = make_block(make_section(_link_rest(report, f"{web}/{report.entry.upstream}")))
     blocks = choose_fitting_blocks([make_header(title), *parts, links] for parts in versions)
     return Post(escape_mrkdwn(f"{title}: {count}"), tuple(blocks))
 
 
-def _count_hits(report: ReleaseReport) -> str:
+def count_hits(report: ReleaseReport) -> str:
     """Return how much of a tag is new to a team and what that does, those first that are certain."""
     gaps, days = report.touches.touching.explain_gaps(), (report.tag.at - report.start.merged_at).days
     start = f"{report.start.label}, {format_count(days, 'day')} earlier" if days > 0 else report.start.label

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, create_model
 
 from bot.app import App
 from bot.dates import LocalDay
@@ -36,6 +36,7 @@ from bot.platform.slack.notices import describe_error, is_user_mistake
 from bot.platform.slack.requests import SlackRequest
 from bot.platform.store.keys import build_agent_rate, parse_digest_key
 from bot.redaction import redact_document, redact_text
+from impact.coverage import CoveredList
 from impact.documents import SCHEMA
 from impact.repository import Repository
 from impact.text.strings import collapse_lines, parse_date, quote_input, truncate_text
@@ -189,17 +190,28 @@ def parse_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Any:
 # --- pages: a first one that is short, and the others by their offsets
 
 
-class ItemPage(BaseModel, Generic[T]):
-    """A page of a list, as a client gets it."""
+class Part(BaseModel, Generic[T]):
+    not_read: str | None = Field(description="what could not be read, so that items may be missing")
+    total: int | None = Field(description="null where nobody can tell")
+    items: list[T]
+
+
+class ItemPage(Part[T]):
+    """A page of a list, as a client gets it. The first one may have further parts, with their first items."""
 
     notice: str = Field(description="how to read the texts")
-    not_read: str | None = Field(description="what could not be read, so that items may be missing")
     version: int = Field(alias="schema", description="rises when a name goes or changes its meaning")
     about: str = Field(description="what is listed")
     offset: int
     next_offset: int | None = Field(description="where the next page begins; null on the last one")
-    total: int | None = Field(description="null where nobody can tell")
-    items: list[T]
+
+
+def build_page_schema(tool: Tool) -> dict[str, Any]:
+    base: Any = ItemPage[tool.item]  # type: ignore[name-defined]
+    later = Field(description="null on later pages")
+    parts: dict[str, Any] = {name: (Part[row] | None, later) for name, row in tool.parts.items()}  # type: ignore[valid-type]
+    schema: dict[str, Any] = create_model(base.__name__, __base__=base, **parts).model_json_schema()
+    return schema
 
 
 def _show_page(result: ToolResult, asked: Any) -> CallResult:
@@ -236,7 +248,23 @@ def cut_text(text: str, offset: int, length: int) -> tuple[str, int | None]:
 
 def cut_items(result: ItemList, offset: int, limit: int) -> dict[str, Any]:
     """Return a page of at most ``limit`` items as JSON. Raises UsageError for an offset behind the end."""
-    document = result.items.to_document("items", lambda item: item)
+    parts = {name: None if offset else _cut_list(part, 0, limit) for name, part in result.parts.items()}
+    page, about = _cut_list(result.items, offset, limit), redact_text(result.about)
+    end = offset + len(page["items"])
+    place = {"offset": offset, "next_offset": end if end < (page["total"] or 0) else None}
+    return {
+        "notice": NOTICE,
+        "not_read": page["not_read"],
+        "schema": SCHEMA,
+        "about": about,
+        **place,
+        **page,
+        **parts,
+    }
+
+
+def _cut_list(covered: CoveredList[Any], offset: int, limit: int) -> dict[str, Any]:
+    document = covered.to_document("items", lambda item: item)
     listed = document["items"] or []
     total = len(listed)
     _check_offset(offset, total, "item")
@@ -248,11 +276,8 @@ def cut_items(result: ItemList, offset: int, limit: int) -> dict[str, Any]:
         if room < 0 and items:
             break
         items.append(cleaned)
-    following = offset + len(items) if offset + len(items) < total else None
-    head = {"notice": NOTICE, "not_read": redact_document(document["not_read"]), "schema": SCHEMA}
     known = total if total or not document["not_read"] else None
-    about = redact_text(result.about)
-    return {**head, "about": about, "offset": offset, "next_offset": following, "total": known, "items": items}
+    return {"not_read": redact_document(document["not_read"]), "total": known, "items": items}
 
 
 def _check_offset(offset: int, total: int, unit: str) -> None:

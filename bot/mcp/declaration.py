@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from typing import Annotated, Any, Literal, TypeAlias, get_type_hints
 
@@ -74,8 +74,11 @@ PAGE_FIELDS = {*TextPage.model_fields, *ListPage.model_fields}
 
 @dataclass(frozen=True, slots=True)
 class ItemList:
+    """A list, and by name the ``parts`` that stand beside it on its first page."""
+
     about: str
     items: CoveredList[Any]
+    parts: Mapping[str, CoveredList[Any]] = field(default_factory=dict)
 
 
 Need: TypeAlias = Literal["", "profiles", "clones"]
@@ -87,8 +90,8 @@ ToolResult: TypeAlias = str | ItemList
 class Tool:
     """A tool. ``run`` takes the session of a call and the arguments, and raises PrdigestError.
 
-    ``item`` is the form of an item if the result is a list. ``needs`` leaves the tool out where the operator names
-    no profiles or clones. ``most_input`` is in characters.
+    ``item`` is the form of an item if the result is a list, ``parts`` have those of its parts. ``needs`` leaves
+    the tool out where the operator names no profiles or clones. ``most_input`` is in characters.
     """
 
     name: str
@@ -99,13 +102,14 @@ class Tool:
     item: type[BaseModel] | None = None
     needs: Need = ""
     most_input: int = _MAX_INPUT
+    parts: Mapping[str, type[BaseModel]] = field(default_factory=dict)
 
 
 def share_tool(
     name: str, title: str, shape: type[ToolArguments], run: Callable[[ReadingSession, Any], str]
 ) -> Tool:
     defaults: dict[str, Any] = {"days": (Days, ""), "repository": (RepositoryName, ""), "path": (FilePath, ...)}
-    known = {field: default for field, default in defaults.items() if field in shape.model_fields}
+    known = {each: default for each, default in defaults.items() if each in shape.model_fields}
     arguments: type[ToolArguments] = create_model(f"Paged{shape.__name__}", __base__=(shape, TextPage), **known)
     return Tool(name, title, shape.description, arguments, run)
 
@@ -118,22 +122,23 @@ def agent_tool(
     item: type[BaseModel] | None = None,
     needs: Need = "",
     most_input: int = _MAX_INPUT,
+    **parts: type[BaseModel],
 ) -> Callable[[Callable[..., ToolResult]], Tool]:
     """Return what makes a tool of a function: its parameters after the session are the arguments."""
 
     def declare(function: Callable[..., ToolResult]) -> Tool:
         hints, parameters = get_type_hints(function, include_extras=True), signature(function).parameters
         fields: dict[str, Any] = {
-            field: (hints[field], ... if each.default is Parameter.empty else each.default)
-            for field, each in [*parameters.items()][1:]
+            each: (hints[each], ... if known.default is Parameter.empty else known.default)
+            for each, known in [*parameters.items()][1:]
         }
         arguments: type[ToolArguments] = create_model(
             f"{name.title().replace('_', '')}Arguments", __base__=ListPage if item else TextPage, **fields
         )
 
         def run(session: ReadingSession, values: ToolArguments) -> ToolResult:
-            return function(session, **{field: getattr(values, field) for field in fields})
+            return function(session, **{each: getattr(values, each) for each in fields})
 
-        return Tool(name, title, description, arguments, run, item, needs, most_input)
+        return Tool(name, title, description, arguments, run, item, needs, most_input, parts)
 
     return declare

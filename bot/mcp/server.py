@@ -17,7 +17,7 @@ from mcp.server import Server
 from mcp.server.stdio import stdio_server
 
 from bot.errors import PrdigestError
-from bot.mcp.calls import SCHEME, TEMPLATE, AgentTools, ItemPage, list_reports, read_report
+from bot.mcp.calls import SCHEME, TEMPLATE, AgentTools, build_page_schema, list_reports, read_report
 from bot.mcp.declaration import Tool
 from bot.mcp.http import ASKER
 from bot.platform.deadlines import ShutdownSignal
@@ -146,7 +146,7 @@ def _describe_tool(tool: Tool) -> types.Tool:
         title=tool.title,
         description=tool.description,
         input_schema=build_tool_schema(tool.arguments),
-        output_schema=ItemPage[tool.item].model_json_schema() if tool.item else None,  # type: ignore[name-defined]
+        output_schema=build_page_schema(tool) if tool.item else None,
         annotations=types.ToolAnnotations(title=tool.title, **_READ_ONLY),
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, timedelta
 from functools import partial
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -17,11 +17,12 @@ from bot.errors import TimeLimitExceeded, UsageError
 from bot.features.digest.service import render_kept_report
 from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.timeline import MergeList
-from bot.features.merges.view import format_end
+from bot.features.merges.view import format_end, format_outcome
 from bot.features.profiles.scanning import find_pin
 from bot.features.questions import tools as answers
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.tools import SHARED_TOOLS, ProfileArguments, WordList
+from bot.features.releases import build_release, count_hits
 from bot.features.summaries.service import get_cached_entry
 from bot.features.touches import service as touching
 from bot.features.touches.contracts import build_contract_list, list_own_merges, read_contracts
@@ -58,12 +59,16 @@ from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
 from impact.documents import (
     ChangeRow,
     CommitRow,
+    DeprecationRow,
     GuideRow,
     MigrationRow,
     Row,
+    SpentRow,
     UseRow,
+    describe_deprecation,
     list_commit_rows,
     list_guide_rows,
+    list_spent_rows,
     list_use_rows,
 )
 from impact.history.outcomes import find_outcomes
@@ -73,15 +78,10 @@ from impact.repository import Repository
 from impact.text.strings import quote_input, truncate_text
 from impact.touches.models import JudgedCommit, TouchReport
 
-# --- what merges change for others
-
 # touches of a merge, and uses of each
 _MAX_MIGRATIONS, _MAX_SHOWN = 3, 10
 # a traceback is pasted as it is
 _MAX_TRACEBACK, _MAX_ERROR_INPUT = 100_000, 110_000
-
-
-# --- what merges change for others
 
 
 class ContractItem(ChangeRow):
@@ -193,19 +193,23 @@ def list_touches(session: ReadingSession, days: Days = "", profile: ProfileName 
     return _list_hits(f"{about}{''.join(f'; {note}' for note in merged.notes)}", report, contracts)
 
 
-def _list_hits(about: str, report: TouchReport, contracts: Iterable[MergeContract]) -> ItemList:
+def _list_hits(
+    about: str, report: TouchReport, contracts: Iterable[MergeContract], **parts: CoveredList[Any]
+) -> ItemList:
     by_commit = {each.commit: each for each in contracts}
     hits = report.touching.derive(lambda merges: (JudgedCommit(each, by_commit[each.commit]) for each in merges))
-    return ItemList(about, list_commit_rows(hits, {}, _MAX_SHOWN))
+    return ItemList(about, list_commit_rows(hits, {}, _MAX_SHOWN), parts)
 
 
 @agent_tool(
     "pending",
     "List what waits since a team's pin",
     "What touches a team's own code since the commit that its tree pins, and was neither closed nor reverted: "
-    "each such merge as the tool touches gives it.",
+    "each such merge as the tool touches gives it. Also which of the team's patches, overrides and copies of "
+    "upstream's functions may go by now, each with why.",
     item=CommitRow,
     needs="profiles",
+    may_go=SpentRow,
 )
 def list_pending(session: ReadingSession, profile: ProfileName = "") -> ItemList:
     app = session.app
@@ -213,12 +217,57 @@ def list_pending(session: ReadingSession, profile: ProfileName = "") -> ItemList
     scanned = app.profiles.require_scanned(entry)
     if entry.pin is None:
         raise UsageError(f"The tree of {entry.name} pins no merge of {entry.upstream} that is known.")
-    pending, report, contracts = touching.judge_pending(app, entry, scanned, entry.pin, has_spent=False)
+    pending, report, contracts = touching.judge_pending(app, entry, scanned, entry.pin)
     about = (
         f"what waits for the profile {entry.name} among {format_count(pending.merges, 'merge')} of "
         f"{entry.upstream} since its pin {pending.pin} ({format_count(pending.days, 'day')} ago); {report.judges}"
     )
-    return _list_hits(about, report, contracts)
+    return _list_hits(about, report, contracts, may_go=list_spent_rows(pending.spent))
+
+
+class NamedItem(Item):
+    """A merge, and why it is named."""
+
+    pr: int
+    title: Title
+    why: str = Field(description="what is wrong with it and what became of it, or what it repairs")
+
+
+@agent_tool(
+    "release",
+    "Say what a release means for a team",
+    "What a tag of the repository means for a team's own code since its pin: each merge in it that touches that "
+    "code, as the tool touches gives it. Also what ends in it, and what of the team's code may go. Then come what "
+    "is known to be wrong in it, and the repairs that the team waits for and that it is the first to hold.",
+    item=CommitRow,
+    needs="profiles",
+    ends=DeprecationRow,
+    may_go=SpentRow,
+    known_wrong=NamedItem,
+    awaited=NamedItem,
+)
+def describe_release(
+    session: ReadingSession,
+    tag: Annotated[str, Field(max_length=100, description="such as v1.2.0; default: the last release")] = "",
+    profile: ProfileName = "",
+) -> ItemList:
+    """Say what ``/prdigest release`` says. What somebody watches is told to that person alone, in Slack."""
+    report = build_release(session.app, touching.find_entry(session.app, profile), tag.strip())
+    wrong = [(each.pull, f"{format_outcome(each)} #{each.by.number}") for each in report.regressions]
+
+    def list_named(pairs: Iterable[tuple[PullRequest, str]]) -> CoveredList[NamedItem]:
+        return CoveredList(tuple(NamedItem(pr=pull.number, title=pull.title, why=why) for pull, why in pairs))
+
+    return _list_hits(
+        f"what {report.tag.name} of {report.entry.upstream} means for the profile {report.entry.name}. "
+        f"{count_hits(report)} {report.touches.judges}",
+        report.touches,
+        report.contracts,
+        ends=report.deprecations.derive(lambda ending: map(describe_deprecation, ending)),
+        may_go=list_spent_rows(report.pending.spent),
+        known_wrong=list_named([*wrong, *report.warnings]),
+        awaited=list_named(report.awaited),
+    )
 
 
 @agent_tool(
@@ -656,6 +705,7 @@ TOOLS = (
     find_suspects,
     list_touches,
     list_pending,
+    describe_release,
     find_profile_uses,
     list_lessons,
     plan_way,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Annotated, Any, TypeVar
 
@@ -22,6 +22,7 @@ from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.breakage.suspects import Suspect, SuspectReport
 from impact.touches.judgement import list_tests
 from impact.touches.models import JudgedCommit, Touch, TouchLevel
+from impact.touches.profile_index import UsedDeprecation
 from impact.touches.spent import SpentUse
 from impact.touches.upgrade import FileWork, UpgradePlan
 
@@ -87,6 +88,27 @@ class TouchRow(Row):
     change: ChangeRow
     uses: list[UseRow]
     more_uses: int | None = Field(description="how many are left out; null: none")
+
+
+class SpentRow(UseRow):
+    """A line of the team's tree that may go."""
+
+    why: _Text = Field(description="why it may go")
+    pr: int | None = Field(description="the pull request that its comment names; null: none")
+
+
+class DeprecationRow(Row):
+    """What upstream announced to remove, and where the team's tree uses it."""
+
+    subject: str = Field(alias="class", description="function, flag and so on, as of a change")
+    name: _Text
+    pr: int = Field(description="the pull request that announced it")
+    when: _Text = Field(description="when it is to go; empty: not said")
+    replacement: _Text
+    text: _Text
+    path: _Text
+    line: int
+    uses: list[UseRow]
 
 
 class CommitRow(Row):
@@ -272,14 +294,8 @@ def describe_plan(plan: UpgradePlan) -> Document:
             }
             for stop in plan.stops
         ],
-        "deprecations": [
-            {
-                **_pick(each.entry, "class=subject name pr=number when replacement text path line"),
-                "uses": [_describe_use(use).model_dump() for use in each.uses],
-            }
-            for each in plan.deprecations
-        ],
-        "may_go": plan.spent.to_document("uses", _describe_spent),
+        "deprecations": [row.model_dump() for row in map(describe_deprecation, plan.deprecations)],
+        "may_go": list_spent_rows(plan.spent).to_document("uses", Row.model_dump),
         "regressions": [
             {**_pick(each.pull, "pr=number title"), "kind": each.kind, "by": each.by.number}
             for each in plan.regressions
@@ -287,9 +303,17 @@ def describe_plan(plan: UpgradePlan) -> Document:
     }
 
 
-def _describe_spent(spent: SpentUse) -> Document:
-    number = spent.merge.number if spent.merge else None
-    return {**_describe_use(spent.use).model_dump(), "why": spent.why, "pr": number}
+def list_spent_rows(spent: CoveredList[SpentUse]) -> CoveredList[SpentRow]:
+    def describe(each: SpentUse) -> Iterator[SpentRow]:
+        number = each.merge.number if each.merge else None
+        yield SpentRow(**{**dict(_describe_use(each.use)), "why": each.why}, pr=number)
+
+    return spent.derive_each(_OURS, lambda each: each.use.path, describe)
+
+
+def describe_deprecation(used: UsedDeprecation) -> DeprecationRow:
+    facts = _pick(used.entry, "subject name pr=number when replacement text path line")
+    return DeprecationRow(**facts, uses=[*map(_describe_use, used.uses)])
 
 
 def _describe_work(work: FileWork) -> Document:

@@ -2,12 +2,14 @@
 
 import datetime as dt
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
+import jsonschema
 import pytest
 from redis import Redis
 
@@ -22,20 +24,25 @@ from bot.features.subscriptions.incidents import INCIDENTS
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.schedule import enqueue_due
 from bot.features.subscriptions.tables import SUBSCRIPTIONS
+from bot.features.touches import team_history
 from bot.features.touches.contracts import LEDGERS, keep_contract
 from bot.features.touches.decisions import note_shown
 from bot.features.touches.service import find_pending
 from bot.features.watches.service import WATCHES, Watch
+from bot.mcp.calls import build_page_schema
 from bot.platform.commands import AllowedRepositories
+from bot.platform.deadlines import ShutdownSignal
 from bot.platform.git.tag_history import CommitWay, Tag
 from bot.platform.pulls.models import PullRequest
 from bot.platform.store.due_queue import ReleasePost
 from impact.contract.deprecations import Deprecation, DeprecationLedger
 from impact.contract.models import ContractClass, MergeContract
 from impact.profile.models import Profile, Use, UseKind
+from impact.touches.spent import SpentUse
 from tests.emulators.slack.server import SlackEmulator
 from tests.features.digest.posting import Crash, Fragile, Fuse, messenger_of
 from tests.features.touches.touched_days import change, use
+from tests.helpers.agents import make_tools
 from tests.helpers.apps import make_app
 from tests.helpers.builders import NOON, REPOSITORY, finding, pull
 from tests.helpers.world import as_read
@@ -139,6 +146,19 @@ class World:
         report = build_release(self.app, self.app.profiles.find_entry("ascend"), name, reader)
         return as_read(render_release(report, "Engine", "https://github.com").build_payload())
 
+    def ask_as_agent(self, **arguments: Any) -> dict[str, Any]:
+        """What a coding agent gets, as it is declared."""
+        app = copy(self.app)
+        # it is not read here
+        app.__dict__["day_lists"] = None
+        app.settings = app.settings.model_copy(update={"prdigest_mcp_profiles": ("ascend",)})
+        tools = make_tools(app)
+        result = tools.call_tool("release", arguments, ShutdownSignal())
+        if result.is_error:
+            return {"error": result.text}
+        jsonschema.validate(result.structured, build_page_schema(tools.by_name["release"]))
+        return dict(result.structured or {})
+
 
 @pytest.fixture
 def world(store: Redis) -> Iterator[World]:
@@ -195,6 +215,24 @@ def test_it_says_what_touches_what_ends_what_is_wrong_and_what_was_waited_for(wo
     assert "  • #5 [Bugfix] Fix a regression from #1 (repairs #1, which touches you and is in your pin)" in text
     assert "  • #4 Change nothing for others (you watch it)" in text
     assert "you watch it" not in world.show()
+    told = world.ask_as_agent()
+    assert "what v1.2.0 of octo/engine means for the profile ascend. 4 merges since your pin" in told["about"]
+    assert [(row["pr"], row["level"], row["touches"][0]["uses"][0]["line"]) for row in told["items"]] == [
+        (2, "may break", 120)
+    ]
+    ends = [(row["name"], row["when"], row["uses"][0]["path"]) for row in told["ends"]["items"]]
+    assert ends == [("--old", "v1.2", "run.sh")]
+    assert told["may_go"] == {
+        "not_read": "I couldn't read what may go (this bot keeps no mirror of the repositories), so I can't tell.",
+        "total": None,
+        "items": [],
+    }
+    wrong = [(row["pr"], row["why"]) for row in told["known_wrong"]["items"]]
+    assert wrong == [(3, "reverted after 6 days by #6"), (4, "Counts twice")]
+    assert [(row["pr"], row["why"]) for row in told["awaited"]["items"]] == [
+        (5, "repairs #1, which touches you and is in your pin")
+    ]
+    assert world.ask_as_agent(tag="v9")["error"].startswith("'v9' is no tag of octo/engine: the last ones are ")
 
 
 def test_a_tag_that_was_cut_before_the_pin_has_copies_alone(world: World) -> None:
@@ -218,6 +256,27 @@ def test_what_was_copied_to_the_pinned_tag_is_not_new(world: World) -> None:
     text = world.show()
     assert "2 merges since your pin (v1.1.0, 6 days earlier)." in text
     assert "#3" not in text, "it is in the pin, where its revert came too late for this tag"
+
+
+def test_what_may_go_is_not_that_of_a_tag_without_the_copies(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where both were cut at the same commit, and what waits since the pin ends there."""
+
+    def list_spent(*arguments: Any) -> tuple[SpentUse, ...]:
+        *_, merges, _repository = arguments
+        return tuple(SpentUse(PROFILE.uses[0], f"#{each.number} is in it") for each in merges)
+
+    monkeypatch.setattr(team_history, "_open_mirrors", lambda *_: nullcontext((None, None)))
+    monkeypatch.setattr(team_history, "list_spent", list_spent)
+    world.history.tags += [tag("v1.2.0", 6), tag("v1.2.1", 7)]
+    world.history.held = (2, 3)
+    assert "#3 is in it" in world.show("v1.2.0")
+    assert "#5 is in it" not in world.show("v1.2.0")
+    world.history.copied = frozenset({5})
+    assert "#5 is in it" in world.show("v1.2.1")
+    world.history.copied = frozenset()
+    assert "#5 is in it" not in world.show("v1.2.0")
 
 
 def test_without_a_pin_no_text_says_that_there_is_one(world: World) -> None:

@@ -17,11 +17,13 @@ from bot.dates import LocalDay
 from bot.errors import StoreUnavailable, UsageError
 from bot.features.profiles.service import ProfileEntry, Profiles
 from bot.features.questions.reading import ReadingSession
+from bot.features.touches.team_history import SPENT, KeptSpent, name_spent
 from bot.mcp.calls import (
     AgentTools,
     CallResult,
     ItemPage,
     KeptResults,
+    build_page_schema,
     cut_items,
     cut_text,
     parse_arguments,
@@ -38,6 +40,7 @@ from bot.platform.store.connection import connect_server
 from impact.coverage import CoveredList
 from impact.profile.models import Profile
 from impact.repository import Repository
+from impact.touches.spent import SpentUse
 from tests.emulators.github.store import sha
 from tests.helpers.agents import AgentWorld, make_tools, open_base
 from tests.helpers.checks import is_one_sentence
@@ -214,6 +217,7 @@ class TestProfiles:
             assert {each.name for each in TOOLS} - tools.by_name.keys() == {
                 "touches",
                 "pending",
+                "release",
                 "find_profile_uses",
                 "lessons",
                 "upgrade_plan",
@@ -223,6 +227,31 @@ class TestProfiles:
             }
             assert call(tools, "touches", days="7d").text.startswith("There is no tool 'touches'")
             assert not app.profiles.list_entries()
+
+    def test_what_may_go_is_read_where_it_is_kept_and_else_told(
+        self, there: AgentWorld, tools: AgentTools
+    ) -> None:
+        schema = build_page_schema(tools.by_name["pending"])
+        unread = call(tools, "pending").structured
+        assert unread
+        assert unread["may_go"]["not_read"].startswith("I couldn't read what may go (this bot keeps no mirror")
+        assert (unread["may_go"]["total"], unread["may_go"]["items"]) == (None, [])
+        jsonschema.validate(unread, schema)
+        app = tools.app
+        (entry,) = app.profiles.list_entries()
+        assert entry.pin
+        profile = app.profiles.require_scanned(entry)
+        with open_base(there.settings) as base:
+            uses = tuple(SpentUse(profile.uses[0], f"reason {number}") for number in range(3))
+            kept = name_spent(profile, entry.pin.commit, entry.pin.commit, ())
+            base.tables.put(SPENT, KeptSpent(uses), *kept)
+            told = call(tools, "pending", limit=2).structured
+            base.tables.remove(SPENT, *kept)
+        assert told
+        jsonschema.validate(told, schema)
+        assert (told["may_go"]["not_read"], told["may_go"]["total"]) == (None, 3)
+        first, second = told["may_go"]["items"]
+        assert (first["path"], first["why"], second["why"]) == ("plugin/main.py", "reason 0", "reason 1")
 
     def test_others_are_not_even_counted(self, there: AgentWorld) -> None:
         with other_profile(there, explains=True), open_base(there.settings) as app:

@@ -198,6 +198,9 @@ def test_each_person_has_the_profiles_that_they_may_see_also_on_later_pages(port
         assert (is_error, "bens" in text.replace("'bens'", "")) == (True, False), text
     is_error, text = ask(port, make_call("touches", who(), profile="plugin", limit=1))
     assert not is_error, text
+    # what a release means, too: for its owner there is no clone, for others there is no profile
+    assert "I know no tags" in ask(port, make_call("release", who(BEN), profile="bens"))[1]
+    assert "There is no profile 'bens'" in ask(port, make_call("release", who(), profile="bens"))[1]
 
 
 def test_an_identity_without_a_signature_is_nobodys(port: int) -> None:

@@ -220,7 +220,7 @@ def keep_a_profile(store: Redis) -> None:
     tables.put(scanning.FILE_USES, FileUses("a.py"), "1", "ab12")
     tables.put(scanning.OUTLINES, ModuleOutline("a", is_package=False), "1", "ab12")
     tables.put(checking.CHECKS, checking.KeptCheck(), "1", "ab12", "cd34", "c0ffee")
-    tables.put(team_history.SPENT, team_history.KeptSpent(), "1", "ab12", "cd34", "c0ffee", "c0ffef")
+    tables.put(team_history.SPENT, team_history.KeptSpent(), "1", "ab12", "cd34", "c0ffee", "c0ffef", "e0")
     tables.put(team_history.LESSONS, team_history.KeptLessons(), "1", "ab12", "cd34", "ef56")
     tables.put(
         checking.FAILED_CHECKS, checking.KeptCheck(alone="it failed"), "1", "ab12", "cd34", "c0ffee", "c0ffee"

@@ -20,7 +20,7 @@ from bot.features.releases import SEEN_TAGS, SeenTags
 from bot.features.subscriptions.rules import Subscription, Timing
 from bot.features.subscriptions.tables import put_subscription
 from bot.features.touches.contracts import keep_contract
-from bot.features.touches.team_history import SPENT, KeptSpent, put_spent
+from bot.features.touches.team_history import SPENT, KeptSpent, name_spent
 from bot.platform.store.due_queue import NextDigest, OutcomeCheck
 from impact.profile.models import Profile, parse_profile
 
@@ -52,7 +52,7 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
     """Add the team's profile, what the day changes, and a subscription of a channel that is due at an instant."""
     profile = load_profile()
     at = profile.scanned_at.astimezone(UTC)
-    pinned = sample.fetch_pull_request(sample.repository, sample.numbers[-1])
+    *pulls, pinned = (sample.fetch_pull_request(sample.repository, number) for number in sample.numbers)
     # it has no source to scan each day
     entry = ProfileEntry(
         profile.name,
@@ -67,7 +67,8 @@ def plant_team(sample: SampleSources, due: datetime, person: str, channel: str, 
     app.profiles.put(entry, profile)
     plant_contracts(sample, app)
     # there are no clones to look for that in
-    put_spent(app, profile, pinned.commit, sample.last_commit, load_spent())
+    later = (pull.number for pull in pulls if pull.merge_time > pinned.merge_time and not pull.other_branch)
+    app.tables.put(SPENT, load_spent(), *name_spent(profile, pinned.commit, sample.last_commit, later))
     timing, view = Timing(due.time(), sample.day.zone), DigestView(profile=PROFILE_NAME)
     subscription = Subscription(channel, sample.repository, timing, view, by=person, is_open=True)
     put_subscription(app, subscription)

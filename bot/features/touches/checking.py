@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -106,12 +107,17 @@ def _find(
         kept = app.tables.get_each(CHECKS, [(*name, key) for key in keys])
         return {key: check for key, check in zip(keys, kept, strict=True) if check}
 
-    known, reason = load(), _NOT_YET
-    if entry and app.starts_checks and len(known) < len(keys):
+    is_off = app.settings.prdigest_type_checker == "off"
+    known, reason = load(), "the type checker is switched off" if entry and is_off else _NOT_YET
+    if entry and not is_off and app.starts_checks and len(known) < len(keys):
         seconds = min(_MOST_SECONDS, deadlines.get_seconds_left() * _SHARE)
         reason = f"the mirror of {entry.upstream} does not have them"
         try:
-            with deadlines.bound_work(seconds), _open_mirrors(app, entry) as (upstream, team, folder):
+            with (
+                deadlines.bound_work(seconds),
+                open_mirrors(app, entry) as (upstream, team),
+                _hold_folder(app.settings.mirror_folder or Path()) as folder,
+            ):
                 # another one may have done it while this one waited for the folder
                 known = load()
                 if missing := [key for key in keys if key not in known]:
@@ -145,57 +151,76 @@ def _list_paths(profile: Profile) -> frozenset[str]:
 
 
 @contextmanager
-def _open_mirrors(app: App, entry: ProfileEntry) -> Iterator[tuple[CloneTrees, CloneTrees, Path]]:
-    """Yield upstream, the team's code and an empty folder, which no other check has. Raises CheckerFailed."""
-    root = app.settings.mirror_folder
-    if app.settings.prdigest_type_checker == "off":
-        raise CheckerFailed("the type checker is switched off")
-    if root is None:
-        raise CheckerFailed("this bot keeps no mirror of the repositories")
-    if entry.source is None:
-        raise CheckerFailed("the profile is from a file, so your code is not at hand")
+def _hold_folder(root: Path) -> Iterator[Path]:
+    """Yield an empty folder, which no other check has. Raises CheckerFailed."""
     # the names of owners have no such sign
     folder, lock = root / "~checker", root / "~checker.lock"
     try:
-        with (
-            closing(open_mirror(root, entry.upstream)) as upstream,
-            closing(open_mirror(root, entry.source)) as team,
-            hold_file(lock, deadlines.get_seconds_left()) as is_held,
-        ):
+        with hold_file(lock, deadlines.get_seconds_left()) as is_held:
             if not is_held:
                 raise CheckerFailed("other checks take all the time")
             # what a process left that was killed
             shutil.rmtree(folder, ignore_errors=True)
             make_private_folder(folder)
             try:
-                yield upstream, team, folder
+                yield folder
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
         raise CheckerFailed("the folder of the mirrors can't be written") from error
 
 
+@contextmanager
+def open_mirrors(app: App, entry: ProfileEntry) -> Iterator[tuple[CloneTrees, CloneTrees]]:
+    """Yield upstream and the team's code for the time that is left. Raises CheckerFailed, also in the block."""
+    root = app.settings.mirror_folder
+    if root is None:
+        raise CheckerFailed("this bot keeps no mirror of the repositories")
+    if entry.source is None:
+        raise CheckerFailed("the profile is from a file, so your code is not at hand")
+    with (
+        closing(_open_mirror(root, entry.upstream)) as upstream,
+        closing(_open_mirror(root, entry.source)) as team,
+    ):
+        yield upstream, team
+
+
 class _Mirror(CloneTrees):
-    """A mirror that is read until the process ends, and in which nothing is missing: it may be made again."""
+    """A mirror that is read until the work has to end, and in which nothing is missing: it may be made again."""
+
+    def __init__(self, path: Path, limit: deadlines.Limit) -> None:
+        def check() -> None:
+            limit.ending.raise_if_triggered()
+            if time.monotonic() >= limit.end:
+                raise CheckerFailed("reading the mirrors took too long")
+
+        super().__init__(path, check=check)
 
     def list_files(self, commit: str) -> Mapping[str, str]:
-        # before each check
-        deadlines.get_limit().ending.raise_if_triggered()
+        # before each check of types
+        self._check()
         return super().list_files(commit)
 
     def read_file(self, version: BlobVersion) -> SourceFile:
+        self._check()
         file = super().read_file(version)
         if file.problem is SourceProblem.UNAVAILABLE:
             raise CheckerFailed("a file of a mirror can't be read")
         return file
 
 
-def open_mirror(root: Path, repository: Repository) -> CloneTrees:
+def _open_mirror(root: Path, repository: Repository) -> CloneTrees:
     """Open a mirror in which nothing is missing. Raises CheckerFailed, also where a file can't be read later."""
     folder = MirrorFolder(root, repository)
     if problem := folder.find_problem():
         raise CheckerFailed(f"the mirror of {repository} can't be used: {problem}")
-    return _Mirror(folder.path)
+    return _Mirror(folder.path, deadlines.get_limit())
+
+
+def explain_failure(error: Exception) -> str:
+    """Return why a mirror was not read, as a clause: sentences of git's name folders of this machine."""
+    is_ours = isinstance(error, (CheckerFailed, CheckerError))
+    return str(error).rstrip(".") if is_ours else "a mirror can't be read"
 
 
 @contextmanager
@@ -211,9 +236,7 @@ def _note_failure(app: App, name: tuple[str, ...]) -> Iterator[None]:
         yield
     except ImpactError as error:
         log.info("a check failed: %s", error)
-        # sentences of git's name folders of this machine
-        is_ours = isinstance(error, (CheckerFailed, CheckerError))
-        reason = str(error).rstrip(".") if is_ours else "a mirror can't be read"
+        reason = explain_failure(error)
         app.tables.put(FAILED_CHECKS, KeptCheck(alone=reason), *name)
         raise CheckerFailed(reason) from error
     except BaseException:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from bot.app import App
 from bot.features.profiles.service import ProfileEntry
-from bot.features.touches.checking import name_packages, open_mirror
+from bot.features.touches.checking import explain_failure, name_packages, open_mirrors
+from bot.platform import deadlines
 from bot.platform.cleaning import clean_code, clean_line, clean_path
 from bot.platform.pulls.models import PullRequest
 from bot.platform.slack.blocks import Element, make_link, make_text
@@ -33,6 +34,8 @@ log = logging.getLogger(__name__)
 
 # part of the keys: raise it when something else is found
 _VERSION = 1
+# seconds of a look, and the share of the time that is left: no digest is late for it
+_MOST_SECONDS, _SHARE = 30.0, 0.5
 # lessons of a hit in a message, and characters of a subject
 _MAX_SHOWN, MAX_SUBJECT = 3, 100
 _HASH_LENGTH = 7
@@ -49,9 +52,9 @@ class KeptLessons:
 
 
 SPENT = Table(
-    "may_go:{version}:{team}:{packages}:{start}:{end}",
+    "may_go:{version}:{team}:{packages}:{start}:{end}:{merges}",
     KeptSpent,
-    "what of a team's code may go at the end of a way, with the lines that differ from upstream's",
+    "what of a team's code may go after some merges, with the lines that differ from upstream's",
     days=30,
     counted_as="may_go",
 )
@@ -82,29 +85,25 @@ NO_LESSONS = TeamLessons({})
 @contextmanager
 def _open_mirrors(app: App, entry: ProfileEntry) -> Iterator[tuple[CloneTrees, CloneTrees]]:
     """Yield upstream and the team's code. Raises CheckerFailed with a clause, also for a failure in the block."""
-    root = app.settings.mirror_folder
-    if root is None:
-        raise CheckerFailed("this bot keeps no mirror of the repositories")
-    if entry.source is None:
-        raise CheckerFailed("the profile is from a file, so your code is not at hand")
+    seconds = min(_MOST_SECONDS, deadlines.get_seconds_left() * _SHARE)
     try:
-        with (
-            closing(open_mirror(root, entry.upstream)) as upstream,
-            closing(open_mirror(root, entry.source)) as team,
-        ):
-            yield upstream, team
+        with deadlines.bound_work(seconds), open_mirrors(app, entry) as mirrors:
+            yield mirrors
     except (ImpactError, OSError) as error:
         log.info("the history of %s can't be read: %s", entry.name, error)
-        # sentences of git's name folders of this machine
-        is_ours = isinstance(error, CheckerFailed)
-        raise CheckerFailed(str(error).rstrip(".") if is_ours else "a mirror can't be read") from error
+        raise CheckerFailed(explain_failure(error)) from error
 
 
 def find_spent(
     app: App, entry: ProfileEntry, profile: Profile, start: str, end: str, merges: Sequence[PullRequest]
 ) -> CoveredList[SpentUse]:
-    """Return what of a team's code may go at the end of a way, by the mirrors of both repositories."""
-    kept = app.tables.get(SPENT, *_name_spent(profile, start, end))
+    """Return what of a team's code may go at the end of a way, by the mirrors of both repositories.
+
+    ``merges`` are those that the end holds and the start does not: of two tags that were cut from the default
+    branch at the same commit, one may have copies more.
+    """
+    name = name_spent(profile, start, end, (each.number for each in merges))
+    kept = app.tables.get(SPENT, *name)
     if kept is None:
         try:
             with _open_mirrors(app, entry) as (upstream, team):
@@ -112,16 +111,15 @@ def find_spent(
         except CheckerFailed as error:
             return CoveredList((), Coverage.of(CoveredPart("what may go", 1, 0, str(error))))
         kept = KeptSpent(tuple(replace(each, difference=clean_code(each.difference)) for each in spent))
-        put_spent(app, profile, start, end, kept)
+        app.tables.put(SPENT, kept, *name)
     return CoveredList(kept.uses)
 
 
-def put_spent(app: App, profile: Profile, start: str, end: str, kept: KeptSpent) -> None:
-    app.tables.put(SPENT, kept, *_name_spent(profile, start, end))
-
-
-def _name_spent(profile: Profile, start: str, end: str) -> tuple[object, ...]:
-    return (_VERSION, profile.commit, name_packages(profile), start, end)
+def name_spent(profile: Profile, start: str, end: str, merges: Iterable[int]) -> tuple[object, ...]:
+    """Return the parts of the key of what may go after the merges with some numbers."""
+    numbers = " ".join(map(str, sorted(merges)))
+    held = hashlib.sha256(numbers.encode()).hexdigest()[:12]
+    return (_VERSION, profile.commit, name_packages(profile), start, end, held)
 
 
 def read_lessons(app: App, entry: ProfileEntry, profile: Profile, names: Collection[str]) -> TeamLessons:

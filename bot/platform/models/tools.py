@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from functools import cache
-from typing import Any, ClassVar, Final, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
@@ -118,7 +118,3 @@ class ToolName(StrEnum):
     SEARCH_PACKAGE = "search_package"
     READ_PACKAGE = "read_package"
     WHERE_IS = "where_is"
-
-
-# the argument of a search that says whether diffs or texts are searched, as :class:`.search.Where`
-WHERE_ARGUMENT: Final = "where"

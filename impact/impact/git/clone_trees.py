@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from impact.errors import ImpactError, UsageError
-from impact.git.commands import BlobReader, start_git
+from impact.git.commands import LOOK_SECONDS, BlobReader, read_piece, start_git
 from impact.repository import Repository
 from impact.source.models import BlobChange, BlobVersion, LineCommit, SourceFile, TreeCommit, is_tag
 from impact.text.strings import collapse_lines, quote_input, truncate_text
@@ -79,14 +79,19 @@ class CloneTrees:
     """A clone in a folder, bare or not, or a worktree, which no method changes. Each may raise ImpactError.
 
     Without ``branch``, the default branch is read. ``clean`` returns what is kept of a commit's message. Texts of
-    files are read as they are.
+    files are read as they are. ``check`` is called each half second in which git says nothing: what it raises ends
+    git and the call.
     """
 
     def __init__(
-        self, path: Path, branch: str | None = None, clean: Callable[[str], str] = remove_controls
+        self,
+        path: Path,
+        branch: str | None = None,
+        clean: Callable[[str], str] = remove_controls,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
-        self._path, self._branch, self._clean = path, branch, clean
-        self._blobs = BlobReader(path)
+        self._path, self._branch, self._clean, self._check = path, branch, clean, check
+        self._blobs = BlobReader(path, check)
 
     def __reduce__(self) -> tuple[type[CloneTrees], tuple[Path, str | None, Callable[[str], str]]]:
         # another process opens the clone again
@@ -251,7 +256,15 @@ class CloneTrees:
     def _run_git(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         """Run a git command to its end. Raise UsageError if there is no git program."""
         with start_git(self._path, *arguments, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
-            output, complaints = process.communicate()
+            try:
+                while True:
+                    with suppress(subprocess.TimeoutExpired):
+                        output, complaints = process.communicate(timeout=LOOK_SECONDS)
+                        break
+                    self._check()
+            except BaseException:
+                process.kill()
+                raise
         return subprocess.CompletedProcess(arguments, process.returncode, output, complaints)
 
     def _stream_output(self, lines: str, *arguments: str) -> Iterator[bytes]:
@@ -262,7 +275,7 @@ class CloneTrees:
             asked.seek(0)
             with start_git(self._path, *arguments, stdin=asked, stderr=complaints) as process:
                 try:
-                    while process.stdout and (piece := process.stdout.read(1 << 16)):
+                    while process.stdout and (piece := read_piece(process.stdout, self._check)):
                         yield piece
                 except BaseException:
                     process.kill()

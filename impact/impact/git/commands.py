@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import select
 import subprocess
+import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -49,8 +50,8 @@ _MAX_KEPT = 40_000_000
 _PIECE, _MAX_HEADER = 1 << 16, 300
 # processes that may end before a content came; a damaged clone ends each
 _MAX_STARTS = 20
-# of the wait for one piece
-_MAX_SECONDS = 30.0
+# of the wait for one piece, and between two looks at whether it has to end
+_MAX_SECONDS, LOOK_SECONDS = 30.0, 0.5
 
 
 def build_command(program: str, folder: Path, *arguments: str, settings: Iterable[str] = ()) -> list[str]:
@@ -79,11 +80,27 @@ def start_git(folder: Path, *arguments: str, **streams: Any) -> subprocess.Popen
         raise UsageError("The git program is missing: install git to read the clone.") from error
 
 
-class BlobReader:
-    """Reader of contents of the clone in a folder by their hashes, through one process that stays open."""
+def read_piece(output: IO[bytes], check: Callable[[], None], seconds: float = float("inf")) -> bytes:
+    """Return what a process writes next, empty at its end. Raises TimeoutError, and what ``check`` raises."""
+    end = time.monotonic() + seconds
+    # select.select refuses a descriptor above 1,023, which a busy web process reaches
+    poller = select.poll()
+    poller.register(output, select.POLLIN)
+    while not poller.poll(LOOK_SECONDS * 1_000):
+        check()
+        if time.monotonic() > end:
+            raise TimeoutError
+    return os.read(output.fileno(), _PIECE)
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+
+class BlobReader:
+    """Reader of contents of the clone in a folder by their hashes, through one process that stays open.
+
+    ``check`` is called while it waits, and ends that by an ImpactError.
+    """
+
+    def __init__(self, path: Path, check: Callable[[], None] = lambda: None) -> None:
+        self._path, self._check = path, check
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = b""
         self._starts = 0
@@ -122,6 +139,10 @@ class BlobReader:
             # it ended, or took too long
             self.close()
             return unavailable
+        except BaseException:
+            # in the middle of a content
+            self.close()
+            raise
 
     def _request(self, version: BlobVersion) -> SourceFile | None:
         """Return a file from the process; None if git has no such content. Raises OSError if the process fails."""
@@ -159,11 +180,8 @@ class BlobReader:
 
     def _read_piece(self) -> bytes:
         """Return what the process writes next. Raises OSError at its end, and where it takes too long."""
-        output = _require_stream(self._start().stdout)
-        # select.select refuses a descriptor above 1,023, which a busy web process reaches
-        poller = select.poll()
-        poller.register(output, select.POLLIN)
-        if not poller.poll(_MAX_SECONDS * 1_000) or not (piece := os.read(output.fileno(), _PIECE)):
+        piece = read_piece(_require_stream(self._start().stdout), self._check, _MAX_SECONDS)
+        if not piece:
             raise OSError
         return piece
 

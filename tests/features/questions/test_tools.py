@@ -23,9 +23,9 @@ from bot.errors import (
 from bot.features.merges.summary import Evidence
 from bot.features.questions.reading import ReadingSession
 from bot.features.questions.rules import Citation, ThreadSubject
-from bot.features.questions.tools import SearchArguments, build_tools
+from bot.features.questions.tools import build_tools
 from bot.platform.models.prompts import MAX_DIFF_LENGTH, MAX_RESULT_LENGTH, fence_text
-from bot.platform.models.tools import WHERE_ARGUMENT, ToolName, define_tools
+from bot.platform.models.tools import ToolName, define_tools
 from bot.platform.pulls.models import Account, ChangedFile, LinkedIssue, PullRequest
 from bot.platform.source.reading import CodeSources
 from impact.source.models import DiffSide
@@ -707,7 +707,6 @@ def test_the_definitions_are_the_same_for_every_question() -> None:
     assert json.dumps(define_tools(build_tools(first))) == json.dumps(define_tools(build_tools(second)))
     assert [each["name"] for each in define_tools(build_tools(first))] == list(EVERY_TOOL)
     assert set(EVERY_TOOL) <= set(ToolName), "the status line knows them by these names"
-    assert WHERE_ARGUMENT in SearchArguments.model_fields
     assert len(json.dumps(define_tools(build_tools(first)))) < 8_000, "every question pays for them"
 
 

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from redis import Redis
 
 from bot.features.touches.tasks import build_agent_task, render_agent_task
 from bot.features.touches.team_history import TeamLessons, find_spent, read_lessons, render_lessons
+from bot.platform import deadlines
+from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.git.folder import MirrorFolder
 from impact.contract.models import MergeContract
 from impact.repository import Repository
@@ -138,3 +145,54 @@ def test_what_may_go_is_looked_for_once_for_a_commit_and_a_way(history: History)
     assert find(history.commits[2], history.end) == ""
     assert "there is no mirror yet" in find(history.commits[1], history.end)
     assert "there is no mirror yet" in find(history.commits[2], history.start)
+
+
+# --- a git that comes to no end
+
+
+@pytest.fixture
+def hang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Make one of git's commands hang from here on; none with an empty name."""
+    program, real = tmp_path / "bin" / "git", shutil.which("git")
+
+    def put(command: str) -> None:
+        program.parent.mkdir(exist_ok=True)
+        hanging = f'case " $* " in *" {command} "*) exec sleep 60;; esac\n' if command else ""
+        program.write_text(f'#!/bin/sh\n{hanging}exec {real} "$@"\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+
+    return put
+
+
+def look(history: History, what: str) -> str:
+    """Look for what may go, or for lessons; give why that was not possible."""
+    if what == "lessons":
+        return read_lessons(history.app, history.entry, history.profile, [NAME]).gap
+    return find_spent(history.app, history.entry, history.profile, history.start, history.end, []).explain_gaps()
+
+
+@pytest.mark.parametrize(
+    ("what", "command"),
+    [*(("lessons", each) for each in ("rev-list", "diff-tree", "cat-file")), ("may go", "ls-tree")],
+)
+def test_a_look_ends_with_its_time(history: History, hang: Callable[[str], None], what: str, command: str) -> None:
+    hang(command)
+    began = time.monotonic()
+    with deadlines.bound_work(8.0):
+        assert "reading the mirrors took too long" in look(history, what)
+        assert deadlines.get_seconds_left() > 0.0, "no time is left to say so"
+    assert time.monotonic() - began < 30.0
+    # who had little time keeps nothing from others
+    hang("")
+    assert look(history, what) == ""
+
+
+def test_a_look_ends_with_its_process(history: History, hang: Callable[[str], None]) -> None:
+    hang("rev-list")
+    ending = ShutdownSignal()
+    timer = Timer(0.5, ending.trigger)
+    timer.start()
+    with deadlines.bound_work(60.0, ending), pytest.raises(ProcessShutdown):
+        look(history, "lessons")
+    timer.join()

@@ -109,7 +109,11 @@ EXPIRING = {
     open_pulls.OPEN_POSTS.family.build_key("5d2cea88"): ("open_post:5d2cea88", "string", 60 * DAY),
     contracts.UNREAD.family.build_key("1", "o/r", "c0", True): ("unread:1:o/r:c0:True", "string", 5 * MINUTE),
     checking.CHECKS.family.build_key("1", "ab", "cd", "c0"): ("checked:1:ab:cd:c0", "string", 30 * DAY),
-    team_history.SPENT.family.build_key("1", "ab", "cd", "c0", "c1"): ("may_go:1:ab:cd:c0:c1", "string", 30 * DAY),
+    team_history.SPENT.family.build_key("1", "ab", "cd", "c0", "c1", "ef"): (
+        "may_go:1:ab:cd:c0:c1:ef",
+        "string",
+        30 * DAY,
+    ),
     team_history.LESSONS.family.build_key("1", "ab", "cd", "ef"): ("lessons:1:ab:cd:ef", "string", 30 * DAY),
     checking.FAILED_CHECKS.family.build_key("1", "a", "b", "c", "d"): (
         "check_failed:1:a:b:c:d",
