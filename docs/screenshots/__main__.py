@@ -25,6 +25,8 @@ _SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 _NARROW = 360  # pixels: a small phone
 # pixels: down to the end of what touches the team
 _TOUCHES_HEIGHT, _WEEK_HEIGHT = 345, 1_300
+# pixels: down to the box for messages
+_TABLE_HEIGHT = 590
 
 
 def main() -> int:
@@ -39,6 +41,7 @@ def main() -> int:
         with running_demo("--profile") as demo:
             take_touches(browser, demo.address)
         with running_demo("--agent") as demo:
+            take_contract(browser, demo.address)
             take_agent(browser, demo.address)
     return 0
 
@@ -77,6 +80,17 @@ def take_touches(browser: Browser, address: str) -> None:
         # the clock looks for tags and plans a post each minute
         expect(release).to_be_visible(timeout=240_000)
         take_picture(page, "week", _WEEK_HEIGHT, came.first)
+
+
+def take_contract(browser: Browser, address: str) -> None:
+    """Take the pictures of a table in which people compare."""
+    with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
+        came = say(page, "/prdigest contract 2026-02-28")
+        expect(came.get_by_role("table")).to_be_visible(timeout=30_000)
+        take_picture(page, "contract", _TABLE_HEIGHT, came.first)
 
 
 def take_agent(browser: Browser, address: str) -> None:

@@ -226,6 +226,8 @@ MAX_LISTED = 5
 NEWS_TITLE = "Deprecated, and used by us"
 TASK_LABEL = "Task for an agent"
 _MAX_PLACE_LENGTH = 90
+# of a cell: Slack wraps none, and a window shall show all columns
+MAX_CELL = 42
 _MAX_REASON_LENGTH = 160
 _MAX_EFFECT_LENGTH = 240
 _MAX_ACTION_LENGTH = 240
@@ -551,13 +553,13 @@ def shorten_code(text: str, words: int) -> str:
     return truncate_words(truncate_text(collapse_lines(text), 120), max(1, words))
 
 
-def shorten_start(text: str, sign: str) -> str:
+def shorten_start(text: str, sign: str, length: int = _MAX_PLACE_LENGTH) -> str:
     """Return the end of a path or dotted name, which says more than its beginning: whole parts, if it has any."""
-    if len(text) <= _MAX_PLACE_LENGTH:
+    if len(text) <= length:
         return text
-    end = text[-_MAX_PLACE_LENGTH:]
+    end = text[-length:]
     at = end.find(sign)
-    return f"…{end[max(at, 0) :]}"
+    return f"…{end[max(at, 0) :].removeprefix('.')}"
 
 
 def shorten_name(name: str) -> str:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.features.merges.others import NO_OTHERS_KNOWN, OthersOfMerge, render_others
-from bot.features.merges.view import format_more, make_list, render_lines
+from bot.features.merges.view import format_more, keep_short, make_list, render_lines
 from bot.features.touches.lines import (
     LEDGER_DAYS,
+    MAX_CELL,
     HitContext,
     PendingHits,
     TouchLimits,
@@ -37,6 +38,7 @@ from bot.features.touches.lines import (
     render_pending,
     shorten_code,
     shorten_name,
+    shorten_start,
     sort_hits,
 )
 from bot.features.touches.upgrade_view import describe_difference
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
 StatedDeprecation = tuple[DeprecationState, UsedDeprecation]
 
 _MAX_NOTES = 1_500  # characters
+_MAX_DIFFERENCE = 48
 _MAX_ADDRESS = 1_000
 
 
@@ -97,7 +100,7 @@ def _shorten(text: str, length: int) -> str:
 # --- contract changes: rows by class, what was removed first, each with a link to its line
 
 # the rows of a class, and the words of the line before and after, which 0 leaves out; tried until a message fits
-_CONTRACT_LIMITS = ((40, 12), (25, 8), (15, 8), (8, 6), (8, 0), (4, 0), (2, 0))
+_CONTRACT_LIMITS = ((40, 12), (25, 8), (15, 8), (8, 6), (8, 0), (5, 0), (4, 0), (3, 0), (2, 0))
 
 
 def render_contract_list(contract_list: ContractList) -> Post:
@@ -161,9 +164,12 @@ def _render_contracts(
         shown = [row for _, group in groups for row in group[:most]][:MAX_TABLE_ROWS]
         if len(shown) >= MIN_TABLE_ROWS:
             hidden = len(rows) - len(shown)
-            counts = ", ".join(f"{subject} {len(group):,}" for subject, group in groups)
-            cells = [_render_contract_cells(row, pulls.get(row.number), words) for row in shown]
-            yield make_table(f"{format_count(len(rows), 'contract change')}: {counts}", _CONTRACT_COLUMNS, cells)
+            counts = ", ".join(f"{_SHORT.get(subject, subject)} {len(group):,}" for subject, group in groups)
+            cells = [_render_contract_cells(row, pulls.get(row.number)) for row in shown]
+            some = f"{len(shown):,} of " if hidden else ""
+            caption = f"{some}{format_count(len(rows), 'contract change')} by kind, removed first"
+            yield make_table(caption, _CONTRACT_COLUMNS, cells)
+            yield make_context(f"By kind: {counts}")
             return
         for subject, of_class in groups:
             items = [_render_contract_row(row, pulls.get(row.number), words) for row in of_class[:most]]
@@ -185,21 +191,26 @@ def _render_contracts(
     return [*blocks, make_context(truncate_text(" · ".join(filter(None, notes)), _MAX_NOTES))], hidden
 
 
-_CONTRACT_COLUMNS = ("Name", "Kind", "What happened", "Before and after", "Merge", "Line")
+_CONTRACT_COLUMNS = ("Name", "Kind", "Change", "Difference", "Merge")
+# of the classes whose names are too wide for a cell
+_SHORT = {"environment variable": "variable", "configuration field": "config field"}
+_SHORT |= {"request or response field": "API field"}
 
 
-def _render_contract_cells(row: ContractTableRow, pull: PullRequest | None, words: int) -> list[list[Element]]:
-    change, kind = row.change, make_text(format_kind(row.change), bold=True)
-    name, line = make_code(shorten_name(change.name)), render_line_link(change, pull)
-    difference = _render_difference(row, words)[1:]
-    # the link stands between brackets in a line
+def _render_contract_cells(row: ContractTableRow, pull: PullRequest | None) -> list[list[Element]]:
+    """Return the cells of a row. The name links to the line; a difference is whole, or left to that link."""
+    change, label = row.change, shorten_start(shorten_name(row.change.name), ".", MAX_CELL)
+    name = [make_link(link["url"], label) for link in render_line_link(change, pull)[1:-1] if label]
+    difference = make_code(shorten_start(shorten_name(change.new_name), ".", MAX_CELL))
+    if not difference and change.before and change.after:
+        text = describe_difference(change).partition("; order: ")[0]
+        difference = make_prose(keep_short(text, len(text), _MAX_DIFFERENCE), {}, _MAX_DIFFERENCE)
     return [
-        name,
-        [make_text(str(change.subject))],
-        [kind],
+        name or make_code(label),
+        [make_text(_SHORT.get(change.subject, change.subject))],
+        [make_text(format_kind(change))],
         difference,
         render_number(row.number, pull),
-        line[1:-1],
     ]
 
 

@@ -167,8 +167,9 @@ def test_a_number_may_be_written_in_its_own_way() -> None:
     assert message({**table(), "rows": [[{"type": "raw_number", "value": 0}]]}).text == "0"
 
 
-def test_a_data_table_has_a_caption_and_may_name_its_rows() -> None:
-    document = message(data_table(3, row_header_column_index=0))
+@pytest.mark.parametrize("named", [{}, {"row_header_column_index": 0}])
+def test_a_data_table_has_a_caption_and_names_its_rows(named: Json) -> None:
+    document = message(data_table(3, **named))
     assert document.text == "x" * 4
     assert [tag["scope"] for tag in document.find_all("th")] == ["col", "row", "row"]
     assert (

@@ -10,7 +10,7 @@ from bot.features.touches.contracts import ContractList
 from bot.features.touches.lines import list_contract_rows
 from bot.features.touches.view import render_contract_file, render_contract_list
 from bot.platform.slack import terminal
-from bot.platform.slack.blocks import Post, has_table
+from bot.platform.slack.blocks import Post, has_table, make_link
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.coverage import CoveredList, UnreadFile
 from impact.source.models import DiffSide
@@ -174,18 +174,14 @@ def test_more_than_three_changes_are_a_table_with_all_that_lines_have() -> None:
     moved = replace(CHANGE, kind=ChangeKind.MOVED, new_name="engine.new.run")
     post = render_changes(*few, moved)
     (table,) = [block for block in post.blocks if block["type"] == "data_table"]
-    assert table["caption"] == "4 contract changes: function 4"
-    assert [cell["text"] for cell in table["rows"][0]] == [
-        "Name",
-        "Kind",
-        "What happened",
-        "Before and after",
-        "Merge",
-        "Line",
-    ]
+    assert table["caption"] == "4 contract changes by kind, removed first"
+    assert [cell["text"] for cell in table["rows"][0]] == ["Name", "Kind", "Change", "Difference", "Merge"]
     lines = read(post)
-    assert "  • part0.run · function · other signature · def run() → def run(x) · #7 · core.py:1" in lines
-    assert "core.run · function · moved · new.run · #7 · core.py:3" in lines
+    assert "  • part0.run · function · other signature · def run() → def run(x) · #7" in lines
+    assert "core.run · function · moved · new.run · #7" in lines
+    assert "By kind: function 4" in lines
+    # the name leads to the line
+    assert table["rows"][1][0]["elements"][0]["elements"] == [make_link(LINE, "core.run")]
     file = render_contract_file(list_changes(*few, moved))
     assert file is None
 
