@@ -121,7 +121,8 @@ TEAM_ABOUT = replace(
         ),
         Fact(
             "A release",
-            f"The tag {INVENTED_TAG} appears a minute after the digest. It was invented for this demo, too.",
+            f"About two minutes after the digest, a post says what the tag {INVENTED_TAG} means for the team. It "
+            "was invented for this demo, too.",
         ),
         *SAMPLE_ABOUT.facts,
     ),
@@ -130,12 +131,16 @@ TEAM_ABOUT = replace(
         Suggestion("/prdigest pending"),
         Suggestion("/prdigest upgrade"),
         Suggestion("/prdigest watch 35557"),
-        Suggestion("/prdigest contract 2026-02-28"),
+        Suggestion("/prdigest where 35557"),
+        Suggestion("/prdigest release"),
         Suggestion(
             "/prdigest broke TypeError: SamplingParams.__init__() got an unexpected keyword argument "
             "'truncate_prompt_tokens' since 2026-02-28"
         ),
-        *SAMPLE_ABOUT.tries,
+        *SAMPLE_ABOUT.tries[:3],
+        Suggestion("what of this breaks us?", in_thread=True),
+        Suggestion("where do we use it?", in_thread=True),
+        *SAMPLE_ABOUT.tries[5:],
     ),
 )
 

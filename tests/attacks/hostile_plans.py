@@ -12,7 +12,7 @@ from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.risk import Risk
 from bot.features.previews import PullCard, RangeCard
 from bot.features.touches.contracts import ContractList
-from bot.features.touches.lines import TouchVerdict
+from bot.features.touches.lines import HitContext, TouchVerdict
 from bot.features.touches.tasks import AgentTask, MigrationHunk
 from bot.features.touches.upgrade_view import render_upgrade_post
 from bot.features.touches.view import (
@@ -144,7 +144,8 @@ def render_hits(words: Words) -> Post:
     verdicts = {1: (TouchVerdict.OURS,), 2: tuple(TouchVerdict)}
     pulls = words.pulls()[:2]  # one hit has none
     caveats = (words.text(), words.text())
-    return render_touch_list(f"What touches {words.text(100)}", words.report(), pulls, verdicts, caveats)
+    context = HitContext.build(pulls, ())
+    return render_touch_list(f"What touches {words.text(100)}", words.report(), context, verdicts, caveats)
 
 
 def render_score(words: Words) -> Post:

@@ -6,12 +6,13 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from localslack.loopback import Loopback, Request, Response
 
 from impact.testing.clones import ENVIRONMENT
+from tests.emulators.github.server import GitHubEmulator
 
 TOKEN = "ghp_secretofthetests"
 _HEADER_END = b"\r\n\r\n"
@@ -94,6 +95,18 @@ class GitServer(Loopback):
         head, _, body = done.stdout.partition(_HEADER_END)
         headers = dict(line.split(": ", 1) for line in head.decode().splitlines() if ": " in line)
         return Response(int(headers.pop("Status", "200").split()[0]), body, headers)
+
+
+class Enterprise(GitServer):
+    """A GitHub of one's own: its API and its repositories are at one address."""
+
+    github: GitHubEmulator | None = None
+
+    def handle(self, request: Request) -> Response:
+        for prefix, path in (("/api/v3", ""), ("/api/graphql", "/graphql")):
+            if self.github and request.path.startswith(prefix):
+                return self.github.handle(replace(request, path=path + request.path.removeprefix(prefix)))
+        return super().handle(request)
 
 
 def _read_token(header: str) -> str:

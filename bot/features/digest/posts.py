@@ -648,7 +648,7 @@ def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, 
     ``blocks_json`` are the blocks of the answer's message, empty if only the asker sees it. Another run changes
     nothing more, and does what is left.
     """
-    repository, now = vote.reference.repository, app.now()
+    repository = vote.reference.repository
     try:
         app.profiles.require_known(vote.profile, repository)
     except UsageError as error:
@@ -657,13 +657,20 @@ def record_hit_vote(app: App, asker: SlackRequest, vote: HitVote, at: datetime, 
     decision = TouchDecision(HitKey(vote.reference), vote.verdict, asker.user, at.astimezone(UTC))
     record_decision(app, vote.profile, decision)
     note_merges(app, asker, UseKind.MARKED, [vote.reference])
-    keys = app.list_digest_keys(repository, now - WATCH_PERIOD, now)
-    partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
-    for key, record in app.digest_records.iterate_records(partial):
-        plan = record.posted_messages if record.spec and record.spec.view.profile == vote.profile else None
-        blocks = [block for post in (plan.lead, *plan.thread) for block in post.blocks] if plan else []
-        if name_verdict_row(vote.reference.number) in [block.get("block_id") for block in blocks]:
-            amend_digest.run(app, key, now - _OUTCOMES_AGE)
+    for key in list_digests_with(app, vote.profile, repository, [vote.reference.number]):
+        amend_digest.run(app, key, app.now() - _OUTCOMES_AGE)
     show_vote(app, asker, vote, blocks_json)
     noted = f"Noted: {name_verdict(vote.verdict)}. Digests and lists show it in a moment."
     app.replies.tell_asker(asker, noted)
+
+
+def list_digests_with(app: App, profile: str, repository: Repository, numbers: Iterable[int]) -> Iterator[str]:
+    """Yield the keys of the digests with a profile in which something may be said about some merges."""
+    now, rows = app.now(), {*map(name_verdict_row, numbers)}
+    keys = app.list_digest_keys(repository, now - WATCH_PERIOD, now) if rows else []
+    partial = [key for key in keys if (parts := parse_digest_key(key)) and parts.view]
+    for key, record in app.digest_records.iterate_records(partial):
+        plan = record.posted_messages if record.spec and record.spec.view.profile == profile else None
+        blocks = (block for post in (plan.lead, *plan.thread) for block in post.blocks) if plan else ()
+        if rows & {str(block.get("block_id")) for block in blocks}:
+            yield key

@@ -51,6 +51,7 @@ from bot.features.subscriptions.tables import (
     record_run,
 )
 from bot.features.touches import tasks
+from bot.features.touches.decisions import list_closed
 from bot.features.touches.others import read_others
 from bot.platform.costs import OPERATOR, Expense, WorkKind, bill_to, get_account, tally_costs
 from bot.platform.jobs import MINUTE, JobQueue, JobRetries, QueueName, job
@@ -287,7 +288,13 @@ def watch_repository(app: App, repository: Repository) -> None:
 # after a failure, the next scan is a day later; the profile stays as it was
 @job("refresh_profile", QueueName.LONG, JobRetries(3, MINUTE))
 def refresh_profile(app: App, name: str) -> None:
-    tasks.refresh_profile(app, name)
+    """Scan a profile again, and have the digests say which warnings that closes, or opens again."""
+    entry = app.profiles.get_entry(name)
+    before = list_closed(app, name, entry.upstream) if entry else set()
+    if entry and tasks.refresh_profile(app, name):
+        changed = before ^ list_closed(app, name, entry.upstream)
+        for key in posts.list_digests_with(app, name, entry.upstream, changed):
+            posts.amend_digest.send_to(app.jobs, key, app.now())
 
 
 def plan_digests(app: App) -> None:

@@ -108,6 +108,7 @@ def render_details(
             *_render_files(entry.pull),
             make_context(format_facts(entry, zone)),
             {"type": "actions", "elements": [make_watch_button(Reference(entry.pull.repository, entry.number))]},
+            make_context("Watch sends you direct messages: where it is now, and what becomes of it."),
         ]
         if len(json.dumps(blocks)) <= _MAX_VIEW_LENGTH:
             break
@@ -184,7 +185,7 @@ def _render_rating(entry: Entry) -> Iterator[Block]:
 
 def _render_lead_rules(lead: Sequence[LeadRule]) -> Iterator[Block]:
     """Yield why it stood in the lead of a digest, or what kept it out; nothing if no rule did."""
-    lines = [[make_text(rule, code=True), make_text(f": {rule.meaning}")] for rule in lead]
+    lines = [[make_text(rule.meaning)] for rule in lead]
     if lines:
         is_out = {*lead} <= {LeadRule.NOT_REACHABLE, LeadRule.LESS_WANTED}
         title = "Why it was not in the lead" if is_out else "Why it was in the lead"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -12,7 +12,7 @@ from bot.app import App
 from bot.dates import Span, get_today, parse_span
 from bot.errors import MirrorUnavailable, SlackCallRefused, SourceUnavailable, TimeLimitExceeded, UsageError
 from bot.features.merges.others import find_all_others
-from bot.features.merges.outcomes import RevertIndex
+from bot.features.merges.outcomes import MergeOutcome, RevertIndex
 from bot.features.merges.requests import MAX_DIGEST_DAYS, DigestRequest, DigestView, SubjectKind, SummaryRequest
 from bot.features.profiles.others import list_histories
 from bot.features.profiles.scanning import find_pin
@@ -35,7 +35,7 @@ from bot.features.touches.decisions import (
     note_shown,
     score_hits,
 )
-from bot.features.touches.lines import NO_SPENT, HitVote, PendingHits, render_spent
+from bot.features.touches.lines import NO_SPENT, HitContext, HitVote, PendingHits, render_spent
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
@@ -74,6 +74,7 @@ from bot.text import format_count
 from impact.contract.deprecations import DeprecationState
 from impact.contract.models import MergeContract, cover_contracts
 from impact.coverage import COMPLETE, Coverage, CoveredList, CoveredPart
+from impact.history.outcomes import find_outcomes
 from impact.history.reverts import list_reverted_numbers, select_standing
 from impact.profile.models import Profile
 from impact.repository import Repository
@@ -172,8 +173,12 @@ def judge_pending(
     held = list_copied(app, upstream, pin)
     merges = {each.number: each for each in later if each.number not in held}
     kept = [each for each in list_kept_contracts(app, list(merges.values())[:_MAX_PENDING]) if each]
-    gone = list_reverted_numbers(select_standing(RevertIndex(listed).reverts, listed))
-    closed = gone | list_closed(app, name, upstream)
+    reverts, read = RevertIndex(listed).reverts, {each.number for each in kept}
+    standing = select_standing(reverts, listed)
+    # what was taken back and has landed again is a hit of the merge that brought it back
+    back = {each.number for each in standing if not each.is_partial and each.by in read}
+    again = {each.number for each in reverts if not each.is_partial and each.by in back}
+    closed = list_reverted_numbers(standing) | again | list_closed(app, name, upstream)
     waiting = [each for each in kept if each.number not in closed]
     known_since = None if first <= pin.merged_at else first.date()
     unread, total = len(merges) - len(kept) + unlisted, len(merges) + unlisted
@@ -261,7 +266,10 @@ def answer_touches(app: App, asker: SlackRequest, request: TouchesRequest, audie
         pending = find_pending(app, entry.name)
         title = f"What touches {entry.name[:40]} · {app.name_repository(entry.upstream)} · {request.span.title}"
         about = _format_subject(entry.upstream, request.span, entry.name)
-        return _list_hits(app, asker, request, entry, report, merged.pulls, title, about, merged.notes, pending)
+        since = min((pull.merge_time for pull in merged.pulls), default=app.now())
+        outcomes = find_outcomes(RevertIndex(app.merge_history.read_merges(entry.upstream, since, app.now())))
+        shown = (entry, report, merged.pulls, title, about, merged.notes, pending)
+        return _list_hits(app, asker, request, *shown, outcomes=outcomes)
 
     started = f"Looking for what touches {request.profile or 'your code'}, {request.span.title}…"
     app.replies.give_answer(asker, "touches", audience, make, started)
@@ -279,6 +287,7 @@ def _list_hits(
     notes: Sequence[str] = (),
     pending: PendingHits | None = None,
     spent: CoveredList[SpentUse] = NO_SPENT,
+    outcomes: Iterable[MergeOutcome] = (),
 ) -> Answer:
     touching = report.touching.ignore_coverage()
     # before they are shown: what people press is about a hit that is on record
@@ -294,7 +303,8 @@ def _list_hits(
     numbers = {merge.number for merge in touching}
     hits = (pull for pull in pulls if pull.number in numbers)
     others = find_all_others(list_histories(app, entry.upstream), hits)
-    post = render_touch_list(title, report, pulls, verdicts, notes, pending, others, lessons)
+    context = replace(HitContext.build(pulls, outcomes, others), lessons=lessons)
+    post = render_touch_list(title, report, context, verdicts, notes, pending)
     menu = make_details_menu(pull for pull in pulls if pull.number in numbers)
     last = {number: made[0] for number, made in decisions.items()}
     marked = add_decisions({"blocks": post.blocks}, last)

@@ -33,7 +33,7 @@ from impact.touches.spent import SpentUse
 log = logging.getLogger(__name__)
 
 # part of the keys: raise it when something else is found
-_VERSION = 1
+_VERSION = 2
 # seconds of a look, and the share of the time that is left: no digest is late for it
 _MOST_SECONDS, _SHARE = 30.0, 0.5
 # lessons of a hit in a message, and characters of a subject

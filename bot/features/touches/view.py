@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bot.features.merges.others import NO_OTHERS_KNOWN, OthersOfMerge, render_others
+from bot.features.merges.others import render_others
 from bot.features.merges.view import format_more, keep_short, make_list, render_lines
 from bot.features.touches.lines import (
     LEDGER_DAYS,
@@ -291,15 +289,12 @@ _MAX_VERDICTS = 20
 def render_touch_list(
     title: str,
     report: TouchReport,
-    pulls: Sequence[PullRequest],
+    context: HitContext,
     verdicts: Mapping[int, Sequence[str]],
     notes: Sequence[str] = (),
     pending: PendingHits | None = None,
-    others: Mapping[int, OthersOfMerge] = NO_OTHERS_KNOWN,
-    lessons: Mapping[int, list[Element]] = MappingProxyType({}),
 ) -> Post:
-    """Render hits; ``verdicts`` are what became of them, and ``lessons`` of earlier ones, by their numbers."""
-    context = replace(HitContext.build(pulls, (), others), lessons=lessons)
+    """Render hits; ``verdicts`` are what became of them, by their numbers."""
     waiting = render_pending(pending)
     versions = (_render_hits(report, context, verdicts, notes, TouchLimits(*limits)) for limits in _TOUCH_LIMITS)
     return _render_post(_shorten(title, 150), ([*waiting, *blocks] for blocks in versions))

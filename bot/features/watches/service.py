@@ -30,6 +30,7 @@ from bot.platform.slack.notices import render_notice
 from bot.platform.slack.requests import Audience, SlackRequest
 from bot.platform.store.due_queue import CHECK_INTERVAL, OutcomeCheck
 from bot.platform.store.tables import Map
+from bot.text import format_count
 from impact.history.outcomes import OutcomeKind
 from impact.repository import Repository
 from impact.text.strings import truncate_text
@@ -122,7 +123,8 @@ def end_watches(app: App, asker: SlackRequest, reference: Reference | None) -> N
                         ended += 1
         if reference and not ended:
             raise UsageError(f"You don't watch #{reference.number}: /prdigest watch lists what you watch.")
-        return Answer.for_asker(render_notice(f"Ended: {ended} watched." if ended else "You watch nothing."))
+        told = f"You no longer watch {format_count(ended, 'pull request')}." if ended else "You watch nothing."
+        return Answer.for_asker(render_notice(told))
 
     app.replies.give_answer(asker, "unwatch", Audience.ASKER, make)
 
@@ -137,7 +139,7 @@ def list_watches(app: App, asker: SlackRequest) -> None:
         ]
         if not lines:
             return Answer.for_asker(render_notice("You watch nothing: write /prdigest watch and a number."))
-        title = f"You watch {len(lines)}"
+        title = f"You watch {format_count(len(lines), 'pull request')}"
         blocks = (make_block(make_section([make_text(title, bold=True)]), make_bullets(lines[:MAX_WATCHES])),)
         return Answer.for_asker(Post(escape_mrkdwn(title), blocks))
 
@@ -146,9 +148,9 @@ def list_watches(app: App, asker: SlackRequest) -> None:
 
 def describe_watch(watch: Watch) -> str:
     """Return what is watched, and what its owner was told of it."""
-    words = {"release": "in a release", "tag": "in a tag"}
+    words = {"release": "in a release", "tag": "in a tag", "pin": "in a pin", "undone": "and that undone"}
     kinds = dict.fromkeys(event.partition(":")[0] for event in watch.told)
-    told = ", ".join("in a pin" if kind == "pin" else words.get(kind, kind) for kind in kinds)
+    told = ", ".join(words.get(kind, kind) for kind in kinds)
     return f"#{watch.number} {watch.title}: {told or 'not merged yet'}"
 
 
@@ -173,7 +175,8 @@ def list_events(places: Whereabouts) -> Iterator[tuple[str, str]]:
         title = "" if outcome.kind is OutcomeKind.REVERTED else f" ({truncate_text(outcome.by.title, _MAX_TITLE)})"
         yield f"{outcome.kind.name.lower()}:{outcome.by.number}", f"It was {words} #{outcome.by.number}{title}."
         if not outcome.stands:
-            yield f"undone:{outcome.by.number}", f"#{outcome.by.number}, which took it back, was itself reverted."
+            now = "It is back" if outcome.kind is OutcomeKind.REVERTED else "Its repair is gone"
+            yield f"undone:{outcome.by.number}", f"{now}: #{outcome.by.number} was itself reverted."
     if first := places.first_release:
         tag, copy = first
         kind = "release" if tag.is_release else "tag"

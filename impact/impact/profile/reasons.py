@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from impact.profile.models import Use, UseKind
 from impact.python.module_names import is_python
-from impact.python.syntax import DefinitionNode, parse_source
+from impact.python.syntax import DefinitionNode, FunctionNode, parse_source
 from impact.text.strings import collapse_lines, truncate_text
 
 _MAX_REASON, _MAX_LINE = 400, 1_000
@@ -18,31 +18,41 @@ _MAX_LINES = 30
 # a comment that a program reads, or that says nothing
 _NO_REASON = re.compile(r"(?:noqa|type:|mypy:|ruff:|pylint:|pyright:|fmt:|isort:|yapf:|pragma)|\W*\Z", re.I)
 _LICENSE = re.compile(r"copyright|SPDX-|licen[sc]e", re.I)
+_WORD = re.compile(r"\w+", re.A)
 _MARK = re.compile(r"(?<!\S)#+[:!]?")
 
 
 def find_reasons(path: str, text: str, uses: Iterable[Use]) -> Iterator[tuple[Use, str]]:
     """Yield the uses in a file with why they stand there: the comment beside or above, or else a docstring.
 
-    That is the one of the definition at the line or around it; for a replacement also that of the module. A use
-    of which the file says nothing is left out.
+    That is the one of the definition at the line or around it; for a replacement also what stands at the function
+    that it puts in place, and the docstring of the module. A use of which the file says nothing is left out.
     """
     lines = text.split("\n")
     known = [use for use in uses if 0 < use.line <= len(lines)]
     tree = parse_source(text) if is_python(path) else None
     places = _locate_lines(tree, sorted({use.line for use in known})) if tree else {}
     module = _read_docstring(tree) if tree else ""
+    functions = {each.name: each for each in tree.body if isinstance(each, FunctionNode)} if tree else {}
     for use in known:
+        words = reversed(_WORD.findall(use.text)) if use.kind is UseKind.PATCH else ()
+        own = next((functions[word] for word in words if word in functions), None)
         first, docstring = places.get(use.line, (use.line, ""))
         reason = (
             _read_comment(lines[use.line - 1])
             or _read_comment_above(lines, first)
             or (_read_comment_above(lines, use.line) if first < use.line else "")
             or docstring
+            or (_explain_function(lines, own) if own else "")
             or (module if use.kind is UseKind.PATCH else "")
         )
         if reason:
             yield use, truncate_text(collapse_lines(reason), _MAX_REASON)
+
+
+def _explain_function(lines: Sequence[str], node: FunctionNode) -> str:
+    first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+    return _read_comment_above(lines, first) or _read_docstring(node)
 
 
 def _locate_lines(tree: ast.Module, lines: Sequence[int]) -> dict[int, tuple[int, str]]:

@@ -38,11 +38,13 @@ def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]
     What the rules say alone may break, where the checker looked; but not for names that are gone, constructors,
     replacements, abstract members, results of overrides and another way of calling, of which it knows less.
     """
-    by_line: dict[Place, Finding] = {}
+    by_line: dict[Place, list[Finding]] = defaultdict(list)
     for finding in witness.findings:
-        by_line.update(((finding.use.path, line), finding) for line in finding.lines)
+        for line in finding.lines:
+            by_line[finding.use.path, line].append(finding)
     for touch in touches:
-        both = [use for use in touch.uses if (use.path, use.line) in by_line and not use.is_guarded]
+        failures = {use: [each for each in by_line[use.path, use.line] if _is_of(each, use)] for use in touch.uses}
+        both = [use for use in touch.uses if failures[use] and not use.is_guarded]
         if not _is_weighed(touch.change):
             yield touch
         elif touch.level is TouchLevel.BREAKS:
@@ -50,10 +52,16 @@ def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]
             yield from [replace(touch, score=_BOTH)] if both else _doubt(touch, witness.paths)
         else:
             if both:
-                reason = by_line[both[0].path, both[0].line].message
+                reason = failures[both[0]][-1].message
                 yield replace(touch, level=TouchLevel.BREAKS, uses=tuple(both), score=_BOTH, reason=reason)
             if rest := tuple(use for use in touch.uses if use not in both):
                 yield replace(touch, uses=rest)
+
+
+def _is_of(finding: Finding, use: Use) -> bool:
+    """Return whether a finding in the line of a use is about it: one line may import several names."""
+    name = finding.use.name
+    return finding.use.kind is not UseKind.IMPORT or not name or f"{use.name}.".startswith(f"{name}.")
 
 
 def _doubt(touch: Touch, paths: Collection[str]) -> Iterator[Touch]:
@@ -107,13 +115,16 @@ def list_alone(
     # of thousands of merges it says nothing
     if not witness.findings:
         return
-    covered = {(use.path, use.line) for touch in touches for use in touch.uses}
+    covered: dict[Place, list[Use]] = defaultdict(list)
+    for touch in touches:
+        for use in touch.uses:
+            covered[use.path, use.line].append(use)
     guarded = {(use.path, use.line) for use in index.profile.uses if use.is_guarded}
     groups: dict[tuple[TouchLevel, str], list[Verdict]] = defaultdict(list)
     changes: dict[str, ContractChange] = {}
     for finding in witness.findings:
         places = {(finding.use.path, line) for line in finding.lines}
-        if places & covered:
+        if any(_is_of(finding, use) for place in places for use in covered[place]):
             continue
         use = replace(finding.use, is_guarded=bool(places & guarded))
         change = changes.setdefault(finding.message, find_change(finding, contract))

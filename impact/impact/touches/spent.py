@@ -98,7 +98,7 @@ def find_spent(
             merge = next((merged[number] for number in numbers if number in merged), None)
             passed = next((earlier[number] for number in numbers if waits and number in earlier), None)
             if merge or passed:
-                names = "what its comment names was merged"
+                names = "the change that its comment names was merged"
                 yield SpentUse(use, names if merge else f"{names} before your pin", merge or passed)
                 break
 

@@ -156,8 +156,22 @@ COMMENTS = {
 def test_what_a_comment_waits_for_was_merged(tmp_path: Path, comment: str, message: str, merge: int) -> None:
     spent = find_spent(tmp_path, PATCH.replace("{comment}", comment), BEFORE, message)
     assert [(each.why, each.merge and each.merge.number) for each in spent] == (
-        [("what its comment names was merged", merge)] if merge else []
+        [("the change that its comment names was merged", merge)] if merge else []
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("def allocate", "# until #7 is merged\ndef allocate"),
+        ("count):\n", 'count):\n    """Fill the gap until #7 is merged."""\n'),
+        ("{comment}\nCache.allocate = allocate", 'setattr(Cache, "allocate", allocate)  # until #7 is merged'),
+    ],
+    ids=["above the function", "in its docstring", "beside another way to replace"],
+)
+def test_what_stands_at_the_function_that_is_put_in_place_counts(tmp_path: Path, old: str, new: str) -> None:
+    spent = find_spent(tmp_path, PATCH.replace(old, new).replace("{comment}\n", ""), BEFORE, "Change (#7)")
+    assert [each.merge and each.merge.number for each in spent] == [7]
 
 
 KEEP = "Keep the order of all requests (#7)"
@@ -197,16 +211,16 @@ def test_numbers_of_a_comment_are_bounded() -> None:
 
 NOTE = "# ** File: plugin/patches.py **\n#   1. `engine.core.Cache.allocate`\n#   {text}\n"
 NOTES = {
-    "a merge on the way": ("see #7", "Begin (#1)", "what its comment names was merged"),
+    "a merge on the way": ("see #7", "Begin (#1)", "the change that its comment names was merged"),
     "a merge that the pin has": (
         "Remove this patch when #1 is merged",
         "Begin (#1)",
-        "what its comment names was merged before your pin",
+        "the change that its comment names was merged before your pin",
     ),
     "an issue that the pin has closed": (
         "until octo/engine#5 is closed",
         "Begin (#1)\n\nFixes #5",
-        "what its comment names was merged before your pin",
+        "the change that its comment names was merged before your pin",
     ),
     "what it is made of": ("taken from #1", "Begin (#1)", ""),
     "what stays": ("Keep this patch, see #1", "Begin (#1)", ""),

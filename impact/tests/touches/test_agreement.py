@@ -102,6 +102,13 @@ def test_what_the_rules_only_see_touched_breaks_where_the_checker_says_so() -> N
     assert [(each.level, each.reason) for each in merge.touches] == [(BREAKS, find(7).message)]
 
 
+def test_what_fails_of_another_name_in_the_same_import_is_not_said_of_this_one() -> None:
+    gone = find(7, kind=UseKind.IMPORT, name="up.a.f")
+    change = make_change(ChangeKind.SIGNATURE, "up.a.g", before="(a)", after="(a, b)")
+    merge = judge(change, make_use(UseKind.IMPORT, "up.a.g"), [gone])
+    assert [(each.level, each.uses[0].name) for each in merge.touches] == [(BREAKS, "up.a.f"), (TOUCHES, "up.a.g")]
+
+
 def test_what_has_no_name_breaks_too() -> None:
     assert judge(LATER, make_use(UseKind.IMPORT, "up.b"), [find(9, name="")]).level is BREAKS
 

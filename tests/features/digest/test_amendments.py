@@ -107,22 +107,6 @@ def key_of(message: dict[str, Any]) -> str:
     return str((message.get("metadata") or {}).get("event_payload", {}).get("key", ""))
 
 
-def test_a_revert_of_the_next_day_is_written_behind_its_lines_and_told_once(bot: Callable[..., Bot]) -> None:
-    made = post_large_day(bot)
-    listed, entry = lines(made, "#2 ")
-    merge(made, 9, 'Revert "Faster attention" (#2)')
-    assert lines(made, "#2 ") == [f"{listed} — {MARK}", f"{entry} — {MARK}"]
-    assert list_remarks(made) == [
-        "#2 Faster attention, reverted after 22.0 h by #9. It was listed above among the riskiest."
-    ]
-    # all other lines are as they were posted, and looking again changes nothing
-    edits = made.edits()
-    assert edits == 2
-    made.turn(CHECK_INTERVAL)
-    made.turn(CHECK_INTERVAL)
-    assert (made.edits(), len(list_remarks(made))) == (edits, 1)
-
-
 def test_a_named_repair_is_told_with_its_title_and_that_of_a_quiet_change_too(bot: Callable[..., Bot]) -> None:
     made = post_large_day(bot)
     merge(made, 9, "Fix the counter", body="This fixes a regression introduced by #1.")
@@ -136,14 +120,6 @@ def test_what_comes_within_two_weeks_is_told(bot: Callable[..., Bot], days: floa
     made = post_large_day(bot)
     merge(made, 9, 'Revert "Faster attention" (#2)', timedelta(days=days))
     assert bool(list_remarks(made)) is is_told
-
-
-def test_a_revert_that_is_itself_reverted_is_edited_and_not_told_again(bot: Callable[..., Bot]) -> None:
-    made = post_large_day(bot)
-    merge(made, 9, 'Revert "Faster attention" (#2)')
-    merge(made, 10, 'Revert "Revert \\"Faster attention\\" (#2)" (#9)'.replace("\\", ""), 40 * HOUR)
-    assert all(line.endswith(f" — {MARK}, which was itself reverted") for line in lines(made, "#2 "))
-    assert len(list_remarks(made)) == 1
 
 
 def test_a_repair_that_was_itself_reverted_goes_from_the_lines_again(bot: Callable[..., Bot]) -> None:

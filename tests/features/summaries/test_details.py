@@ -327,8 +327,8 @@ def test_a_revert_and_what_could_not_be_read_have_no_points() -> None:
 
 def test_a_window_says_why_the_merge_stood_in_a_lead() -> None:
     shown = read_view(render_details(entry(5), lead=(LeadRule.CONFIRMED_FINDING, LeadRule.MUST_ACT)))
-    bug = "confirmed_finding: the AI bug review confirmed a bug in the code"
-    assert f"Why it was in the lead{bug}must_act: something stops working for those who do not act" in shown
+    bug = "the AI bug review confirmed a bug in the code"
+    assert f"Why it was in the lead{bug}something stops working for those who do not act" in shown
     assert "Why it was in the lead" not in read_view(render_details(entry(5)))
     waiting = read_view(render_details(entry(5), lead=(LeadRule.NOT_REACHABLE,)))
-    assert "Why it was not in the leadnot_reachable: nothing reaches it yet" in waiting
+    assert "Why it was not in the leadnothing reaches it yet" in waiting

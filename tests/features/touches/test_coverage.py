@@ -31,7 +31,7 @@ from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.releases import ReleaseReport, render_release
 from bot.features.risks.view import RiskList, render_risk_list
 from bot.features.touches.contracts import ContractList
-from bot.features.touches.lines import PendingHits, render_spent
+from bot.features.touches.lines import HitContext, PendingHits, render_spent
 from bot.features.touches.open_pulls import OpenReport, render_open_pulls
 from bot.features.touches.terminal import (
     format_contract_table,
@@ -225,7 +225,7 @@ RENDERERS: dict[str, Renderer] = {
     "render_deprecations": (make_entries, lambda made: show(render_deprecations("Engine", made, URL))),
     "render_touch_list": (
         make_report,
-        lambda made: show(render_touch_list("What touches plugin", made, (pull(7),), {})),
+        lambda made: show(render_touch_list("What touches plugin", made, HitContext.build((pull(7),), ()), {})),
     ),
     "render_release": (make_release, lambda made: show(render_release(made, "Engine", "https://github.com"))),
     "render_whereabouts": (make_places, lambda made: show(render_whereabouts(made))),

@@ -3,7 +3,7 @@
 from bot.dates import Span
 from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.touches.decisions import LevelScore
-from bot.features.touches.lines import TouchVerdict
+from bot.features.touches.lines import HitContext, TouchVerdict
 from bot.features.touches.view import MAX_ROWS, render_touch_list, render_touch_score
 from bot.platform.slack import terminal
 from bot.platform.slack.blocks import Post
@@ -28,7 +28,7 @@ def render_hits(*hits: MergeTouches, unread: tuple[UnreadFile, ...] = ()) -> Pos
     contract = MergeContract(1, "c" * 40, NOON, files=("engine/a.py",), unread=unread)
     report = TouchReport("ascend", 31, 412, CoveredList(hits, cover_contracts([contract])))
     verdicts = {7: (TouchVerdict.OURS, TouchVerdict.DONE), 99: (TouchVerdict.NOT_US,)}
-    post = render_touch_list("What touches plugin · Engine", report, pulls, verdicts)
+    post = render_touch_list("What touches plugin · Engine", report, HitContext.build(pulls, ()), verdicts)
     lines = {
         build_evidence_url(each, Evidence(touch.change.path, "", touch.change.side, touch.change.line))
         for each, hit in zip(pulls, hits, strict=True)

@@ -27,15 +27,6 @@ def plan(names: int, noise: str = "") -> UpgradePlan:
     return build_upgrade_plan(way, ProfileIndex(make_profile(uses)))
 
 
-def test_it_says_where_to_stop_and_what_breaks() -> None:
-    text = as_read(render_upgrade_post(plan(1), URL).build_payload())
-    assert "Upgrade ours · aaaaaaaaaa to bbbbbbbbbb" in text
-    assert "1 of 1 merge breaks 1 of your files." in text
-    assert "1 step: each ends at the last commit before something breaks" in text
-    assert "aaaaaaaaaa before #7 Change it" in text
-    assert "line 7 breaks: a.run0 is gone (#7)." in text
-
-
 def test_nothing_to_do_is_said() -> None:
     assert "None of 1 merge touches what ours uses (checked against 0 places in your code)." in as_read(
         render_upgrade_post(plan(0), URL).build_payload()

@@ -431,21 +431,6 @@ def test_without_a_source_of_files_the_reason_is_kept(store: Redis) -> None:
     assert entry.problem == "There is no source of files here."
 
 
-def test_a_week_says_what_is_new_of_what_waits_and_lists_what_may_go() -> None:
-    spent = CoveredList((SpentUse(Use(UseKind.PATCH, "engine.core.stop", "a.py", 3), "upstream does the same"),))
-    pulls = (built_pull(4, merged_at=NOON - timedelta(20)), built_pull(5, merged_at=NOON - timedelta(2)))
-    pending = PendingHits("v1.2.0", 30, pulls, 90, 0, None, spent)
-
-    def show(days: int | None) -> str:
-        since = None if days is None else NOON - timedelta(days)
-        return as_read({"text": "", "blocks": render_pending(pending, since)})
-
-    assert show(7).startswith("2 pending since your pin (v1.2.0, 30 days), the oldest #4, 1 of them new.")
-    assert "May go\n  • a.py:3 replaces engine.core.stop: upstream does the same" in show(7)
-    assert ", none of them new." in show(1)
-    assert show(None).endswith("the oldest #4. May go: a.py:3; /prdigest pending says why.")
-
-
 @pytest.mark.parametrize(
     ("name", "shown"),
     [

@@ -9,11 +9,8 @@ import pytest
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.features.profiles.service import PinnedMerge, ProfileEntry
+from bot.features.profiles.service import ProfileEntry
 from bot.platform.git.folder import MirrorFolder
-from impact.clones.tree_scan import DownstreamTree
-from impact.clones.upstream_reader import UpstreamReader
-from impact.git.clone_trees import open_clone_trees
 from impact.profile.models import Profile
 from impact.repository import Repository
 from impact.testing.clones import needs_checker, needs_git
@@ -141,36 +138,3 @@ def test_a_bot_without_mirrors_says_so(bot: Bot, root: Path) -> None:
     checked = Checked.prepare(bot, root)
     _, text = checked.ask("touches 2d")
     assert text.lower().count(f"{ALONE}this bot keeps no mirror of the repositories") == 1
-
-
-def test_a_patch_that_upstream_makes_needless_may_go(mirrored: Bot, root: Path) -> None:
-    """It is named in the digest, and listed with what waits and in an upgrade, with why."""
-    repository, ada = mirrored.repository(), mirrored.person()
-    fixed = b"def run(a):\n    prepare_everything(a)\n    return go_on_with(a)\n"
-    first = {"engine/__init__.py": b"", "engine/core.py": b"def run(a):\n    return go_on_with(a)\n"}
-    commits = put_mirror(root, repository, [first, {"engine/core.py": fixed}])
-    files = (changed_file("engine/core.py"),)
-    number = mirrored.pull(repository, merged_at=mirrored.noon(1), files=files, merge_commit_sha=commits[1])
-    source, name = f"octo/plugin-{number}", f"team-{number}"
-    patch = fixed.replace(b"def run", b"import engine.core\n\n\ndef run") + b"\n\nengine.core.run = run\n"
-    own = put_mirror(root, source, [{"plugin/patches.py": patch}])[0]
-    with (
-        open_clone_trees(MirrorFolder(root, Repository.parse(repository)).path) as upstream,
-        open_clone_trees(MirrorFolder(root, Repository.parse(source)).path) as team,
-    ):
-        tree = DownstreamTree(team, name, mirrored.noon(2), own, ("engine",))
-        scanned = UpstreamReader(upstream).scan(tree, commits[0])
-    pin = PinnedMerge(commits[0], commits[0], mirrored.noon(2))
-    parsed = Repository.parse(repository)
-    entry = ProfileEntry(name, parsed, ("engine",), Repository.parse(source), own, files=1, pin=pin)
-    make_app(mirrored.store).profiles.put(entry, scanned)
-    channel = mirrored.channel()
-    ada.send_command("/prdigest", f"repo:{repository} profile:{name}", channel)
-    (lead, *_) = mirrored.list_posts(channel)
-    assert "May go: plugin/patches.py:" in as_read(lead)
-    assert "; /prdigest pending says why." in as_read(lead)
-    listing = mirrored.channel()
-    ada.send_command("/prdigest", f"pending profile:{name}", listing)
-    (shown,) = mirrored.list_posts(listing)
-    assert "May go\n  • plugin/patches.py:" in as_read(shown)
-    assert "replaces engine.core.run: upstream's function does the same" in as_read(shown)

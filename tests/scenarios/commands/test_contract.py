@@ -82,16 +82,6 @@ def test_rows_without_room_are_in_a_file(bot: Bot) -> None:
     assert all(f"`engine.core.part{number}`" in file["content"].decode() for number in range(400))
 
 
-def test_what_touches_a_team_is_listed_with_its_own_line(bot: Bot) -> None:
-    repository = bot.repository()
-    number = removal(bot, repository)
-    profile(bot, repository, "ascend")
-    text = as_read(ask(bot, "touches profile:ascend"))
-    assert f"#{number} plugin/worker.py:7 breaks: core.stop is gone" in text
-    score = as_read(ask(bot, "touches score profile:ascend"))
-    assert "breaks us: 1 warning (0 ours to do, 0 done, 0 not us, 1 open)" in score
-
-
 def test_an_unknown_profile_is_said_to_the_asker(bot: Bot) -> None:
     person, channel = bot.person(), bot.channel()
     person.send_command("/prdigest", "touches profile:nobody", channel)

@@ -21,12 +21,12 @@ from impact.testing.clones import building, git, needs_git
 from tests.emulators.github.store import changed_file, sha
 from tests.emulators.github.trees import Entry, FixedTree, TreeCommit
 from tests.helpers.apps import make_app
+from tests.helpers.git_server import Enterprise
 from tests.helpers.world import as_read
 from tests.scenarios import REPO, Bot, both_transports
 from tests.scenarios.commands.test_agent_tasks import get_window, text_of
 from tests.scenarios.commands.test_contract import RUN, profile
 from tests.scenarios.commands.test_touching_digests import digest
-from tests.scenarios.commands.test_whereabouts import Enterprise
 from tests.scenarios.conftest import Bots, guard_texts
 
 pytestmark = needs_git

@@ -3,7 +3,7 @@
 from bot.features.touches.contracts import LEDGERS
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
-from tests.emulators.github.store import TagRecord, changed_file, sha
+from tests.emulators.github.store import changed_file, sha
 from tests.helpers.apps import make_app
 from tests.helpers.world import as_read
 from tests.scenarios import Bot
@@ -80,32 +80,6 @@ def pin_repository(bot: Bot, name: str) -> tuple[str, int, int]:
     number = removal(bot, repository)
     profile(bot, repository, name)
     return repository, pin, number
-
-
-def test_the_way_from_a_pin_is_planned(bot: Bot) -> None:
-    _, pin, number = pin_repository(bot, "pinned")
-    text = as_read(ask(bot, f"upgrade from:{sha(f'merge {pin}')} profile:pinned"))
-    assert "1 of 1 merge breaks 1 of your files." in text
-    assert "1 step: " in text
-    assert f"before #{number}" in text
-    assert "plugin/worker.py" in text
-    assert "In the thread, as a file: Checklist: Upgrade pinned" in text
-
-
-def test_the_whole_checklist_is_a_file_in_the_thread(bot: Bot) -> None:
-    repository, pin, number = pin_repository(bot, "tagged")
-    bot.world.github.add_tags(repository, TagRecord("v1.2.0", sha(f"merge {pin}"), is_annotated=True, own=2))
-    message = ask(bot, "upgrade v1.2.0 profile:tagged")
-    assert f"v1.2.0 ({sha(f'merge {pin}')[:10]}) to" in as_read(message)
-    (file,) = [each for each in bot.world.slack.files if each["thread_ts"] == message["ts"]]
-    text = file["content"].decode()
-    assert text.startswith(f"# Upgrade tagged: v1.2.0 ({sha(f'merge {pin}')[:10]}) to ")
-    assert f"before [#{number}](" in text
-    assert "- [ ] **Line 7** breaks: `core.stop` is gone (`engine.core.stop`, " in text
-    asked, _ = bot.calls()
-    ask(bot, "upgrade v1.2.0 profile:tagged")
-    # the lists of the last two days: tag, merge and what it changes are kept
-    assert bot.calls()[0] - asked <= 4
 
 
 def test_the_asker_alone_gets_no_file_and_reads_how_to_get_it(bot: Bot) -> None:

@@ -1,24 +1,15 @@
 """Digests that are checked against a team's code: what touches comes first, and what people say about it stays."""
 
 import re
-from datetime import timedelta
 
 from localslack.state.workspace import Json
 from localslack.users.person import Person
 
-from bot.features.profiles.service import PinnedMerge
-from bot.features.releases import SEEN_TAGS, SeenTags
-from bot.features.touches.decisions import record_decision
-from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
-from bot.features.watches.service import WATCHES, Watch
-from bot.platform.pulls.models import Reference
-from impact.repository import Repository
-from tests.helpers.apps import make_app
 from tests.helpers.world import as_read
-from tests.scenarios import REPO, Bot, both_transports
+from tests.scenarios import REPO, Bot
 from tests.scenarios.commands.test_contract import profile, removal
 from tests.scenarios.conversations.asking import answer, answering, question_of
-from tests.scenarios.subscriptions.regularly import direct, subscriptions, type_command
+from tests.scenarios.subscriptions.regularly import subscriptions, type_command
 
 SEEN = "plugin/worker.py:7 breaks: core.stop is gone (core.py:5)."
 # the file of the other merge, which no commit has
@@ -134,78 +125,6 @@ def test_the_hits_of_a_list_have_the_same_buttons_as_those_of_a_digest(bot: Bot)
     assert f"{SEEN} — ours to do" in as_read(bot.list_posts(channel)[0])
 
 
-def test_what_waits_since_the_pin_is_counted_until_the_pin_is_past_it(bot: Bot) -> None:
-    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
-    before, number = bot.pull(repository, merged_at=bot.noon(2)), removal(bot, repository)
-    name = f"team-{number}"
-    profile(bot, repository, name, PinnedMerge("a1" * 20, "a1" * 20, bot.noon(2) + timedelta(hours=12)))
-    lead, *_ = digest(bot, ada, f"repo:{repository} profile:{name}", channel)
-    waiting = f"1 pending since your pin (a1a1a1a, 1 day), the oldest #{number}."
-    assert waiting in as_read(lead)
-    ada.send_command("/prdigest", f"touches 3d profile:{name}", bot.channel())
-    listing = bot.channel()
-    ada.send_command("/prdigest", f"touches 3d profile:{name}", listing)
-    (shown,) = bot.list_posts(listing)
-    assert waiting in as_read(shown)
-    assert "behind" not in as_read(shown)
-    assert f"#{before}" not in as_read(shown)
-    # the next scan saw a pin that is past it
-    profile(bot, repository, name, PinnedMerge("v1.2.0", "b2" * 20, bot.noon(1) + timedelta(hours=1)))
-    listing = bot.channel()
-    ada.send_command("/prdigest", f"touches 3d profile:{name}", listing)
-    (shown,) = bot.list_posts(listing)
-    assert "Nothing pending since your pin (v1.2.0, " in as_read(shown)
-    assert as_read(shown).count("Closed: behind your pin, ") == 1
-    # what people say counts more
-    ada.press(shown, "hit_ours", block_id=f"hit-{number}")
-    (shown,) = bot.list_posts(listing)
-    assert f"@{ada.user} said: ours to do, " in as_read(shown)
-    assert "Closed" not in as_read(shown)
-    # the digest that was posted before says it, too
-    assert f"{SEEN} — ours to do" in as_read(bot.list_posts(channel)[0])
-
-
-@both_transports
-def test_several_days_sum_up_what_waits_which_tags_came_and_what_is_watched(bot: Bot) -> None:
-    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
-    number, name, app = removal(bot, repository), f"team-{bot.unused_number()}", make_app(bot.store)
-    other, where = bot.pull(repository, merged_at=bot.noon(2)), Repository.parse(repository)
-    profile(bot, repository, name)
-    words = f"3d repo:{repository} profile:{name} only:pending"
-    for command in (words, f"subscribe weekly {words.removeprefix('3d repo:')}"):
-        refused = type_command(bot, ada, command, channel)
-        assert f"{name} names no commit of {repository} that I know: write only:touching" in as_read(refused)
-    profile(bot, repository, name, PinnedMerge("a1" * 20, "a1" * 20, bot.noon(2) - timedelta(hours=1)))
-    # candidates are for who pins one
-    seen = {"v1.0.0": bot.noon(9), "v1.1.0rc1": bot.noon(1), "v1.1.0": bot.noon(1)}
-    app.tables.put(SEEN_TAGS, SeenTags(bot.noon(9), seen), repository.lower())
-    watch = Watch(ada.user, other, "Change other things", bot.noon(2), ("merged", "release", f"pin:{name}"))
-    app.tables.put_field(WATCHES, watch.field, watch, repository.lower())
-    lead, *_ = digest(bot, ada, f"3d repo:{repository} profile:{name}", channel)
-    text = as_read(lead)
-    assert f"Touches {name} (1 of 2 merges)" in text
-    assert f"1 pending since your pin (a1a1a1a, 2 days), the oldest #{number}, 1 of them new." in text
-    # nobody looked for it, and nothing is said of it
-    assert "may go" not in text
-    assert "New tags: v1.1.0. /prdigest release v1.1.0 says what that means for you." in text
-    # people's watches are for them alone
-    assert "You watch" not in text
-    type_command(bot, ada, f"subscribe me {repository} weekly profile:{name} only:pending", channel)
-    ada.send_command("/prdigest", words, direct(ada))
-    personal = as_read(bot.list_posts(direct(ada))[-1])
-    assert f"You watch\n  • #{other} Change other things: merged, in a release, in a pin" in personal
-    assert f"#{number} plugin/worker.py:7 breaks" in personal
-    # what somebody closed waits no longer
-    record_decision(
-        app, name, TouchDecision(HitKey(Reference(where, number)), TouchVerdict.DONE, "U1", bot.noon(0))
-    )
-    elsewhere = bot.channel()
-    lead, *_ = digest(bot, ada, words, elsewhere)
-    assert "None of the others is pending since your pin" in as_read(lead)
-    assert "worker.py" not in as_read(lead)
-    assert "Nothing touches" not in as_read(lead)
-
-
 def test_only_what_touches_is_posted_and_one_line_where_nothing_does(bot: Bot) -> None:
     repository, ada = bot.repository(), bot.person()
     number, other = removal(bot, repository), bot.pull(repository, merged_at=bot.noon(1))
@@ -255,14 +174,3 @@ def test_a_profile_that_is_not_there_is_one_sentence_to_the_asker(bot: Bot) -> N
         assert type_command(bot, ada, text, channel)["text"].startswith(sentence), text
     assert "add profile:NAME." in ada.send_command("/prdigest", "subscribe only:touching", channel).ack.text
     assert (subscriptions(bot, channel), bot.list_posts(channel)) == ([], [])
-
-
-def test_a_subscription_keeps_its_profile(bot: Bot) -> None:
-    repository, channel, ada = bot.repository(), bot.channel(), bot.person()
-    profile(bot, repository, f"kept-{repository.rpartition('-')[2]}")
-    name = f"kept-{repository.rpartition('-')[2]}"
-    message = type_command(bot, ada, f"subscribe {repository} profile:{name.upper()} only:touching", channel)
-    (made,) = subscriptions(bot, channel)
-    assert str(made.view) == f"only:touching profile:{name}"
-    assert f"only:touching profile:{name}, in #" in as_read(message)
-    assert made.build_digest_spec(bot.noon(0) + timedelta(hours=1)).view == made.view
