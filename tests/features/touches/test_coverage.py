@@ -261,6 +261,7 @@ PARTS = frozenset(
         "render_touches",
         "describe_no_suspect",
         "make_title",
+        "count_hits",
         "count_suspects",
         "give_advice",
         "describe_error_line",
@@ -270,6 +271,7 @@ PARTS = frozenset(
         "list_commit_rows",
         "list_guide_rows",
         "list_use_rows",
+        "list_spent_rows",
         "list_judges",
         "select_rows",
     }
