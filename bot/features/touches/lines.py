@@ -559,7 +559,7 @@ def shorten_start(text: str, sign: str, length: int = _MAX_PLACE_LENGTH) -> str:
         return text
     end = text[-length:]
     at = end.find(sign)
-    return f"…{end[max(at, 0) :].removeprefix('.')}"
+    return f"…{end[max(at, 0) :]}"
 
 
 def shorten_name(name: str) -> str:
