@@ -13,7 +13,7 @@ from bot.features.touches.service import judge_pending
 from bot.platform.jobs import MINUTE, JobRetries, QueueName, job
 from impact.clones.followers import REACH, FollowedMerge, list_broken_names
 from impact.repository import Repository
-from impact.touches.models import Touch, TouchLevel
+from impact.touches.models import TouchLevel
 
 
 # after a failure, the next look is some hours later; what was known stays
@@ -34,7 +34,7 @@ def find_news(app: App, name: str, start: datetime, end: datetime) -> tuple[Othe
     """Return the merges that may break a profile since its pin, and that another first named in some time.
 
     That is when the bot read its commit, so each day has its own, and nothing has to be noted. Of those that only
-    touch it, or break tests alone, few needed a change. Raises StoreUnavailable.
+    touch it, hardly any needed a change. Raises StoreUnavailable.
     """
     entry, profile = app.profiles.get_entry(name), app.profiles.get_profile(name)
     if entry is None or profile is None or entry.pin is None:
@@ -52,9 +52,5 @@ def find_news(app: App, name: str, start: datetime, end: datetime) -> tuple[Othe
     return tuple(
         OtherNews(waiting[hit.number], find_others(others, waiting[hit.number]).commits[0], hit.level)
         for hit in report.touching.ignore_coverage()
-        if hit.number in fresh and any(_may_break_code(touch) for touch in hit.touches)
+        if hit.number in fresh and hit.level > TouchLevel.TOUCHES
     )
-
-
-def _may_break_code(touch: Touch) -> bool:
-    return touch.level > TouchLevel.TOUCHES and not all(use.is_test for use in touch.uses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -89,8 +89,6 @@ CASES = {
     "into another branch": Case(merge={"base": "release"}),
     "not used": Case(uses=()),
     "touches alone": Case(kind=ChangeKind.DEFAULT),
-    "breaks a test alone": Case(uses=(replace(USE, is_test=True),)),
-    "breaks a test and code": Case(ONE, uses=(replace(USE, is_test=True), replace(USE, path="plugin/b.py"))),
     "its own repository": Case(source=ALPHA),
     "its own repository, and another": Case(([], ["beta"]), beta=[commit()], source=ALPHA),
     "can't be fetched, and was read before": Case(ONE, problem="alpha can't be fetched"),
