@@ -60,7 +60,7 @@ def test_it_writes_only_to_its_folder_and_is_seen_to_be_well(store: Redis, store
         errors = tmp_path / "errors"
         with errors.open("wb") as file, subprocess.Popen(command, cwd=home, env=settings, stderr=file) as process:
             try:
-                eventually(lambda: process.poll() is not None or check_health(port) == 0)
+                eventually(lambda: process.poll() is not None or check_health(port) == 0, 60)
             finally:
                 process.terminate()
             assert process.wait(timeout=40) == 0, errors.read_text(encoding="utf-8")
