@@ -41,7 +41,7 @@ def main() -> int:
         with running_demo("--profile") as demo:
             take_touches(browser, demo.address)
         with running_demo("--agent") as demo:
-            take_contract(browser, demo.address)
+            take_tables(browser, demo.address)
             take_agent(browser, demo.address)
     return 0
 
@@ -82,15 +82,18 @@ def take_touches(browser: Browser, address: str) -> None:
         take_picture(page, "week", _WEEK_HEIGHT, came.first)
 
 
-def take_contract(browser: Browser, address: str) -> None:
-    """Take the pictures of a table in which people compare."""
+def take_tables(browser: Browser, address: str) -> None:
+    """Take the pictures of two tables in which people compare."""
     with browser.new_context(viewport=SIZE, device_scale_factor=1) as context:
         page = context.new_page()
         page.goto(address)
         expect(page.locator("#messages .replies").first).to_be_visible(timeout=30_000)
-        came = say(page, "/prdigest contract 2026-02-28")
-        expect(came.get_by_role("table")).to_be_visible(timeout=30_000)
-        take_picture(page, "contract", _TABLE_HEIGHT, came.first)
+        for name, command in (("contract", "/prdigest contract 2026-02-28"), ("risks", "/prrisks top:10")):
+            came = say(page, command)
+            table = came.get_by_role("table")
+            expect(table).to_be_visible(timeout=30_000)
+            top = came.first if name == "contract" else table
+            take_picture(page, name, _TABLE_HEIGHT, top)
 
 
 def take_agent(browser: Browser, address: str) -> None:

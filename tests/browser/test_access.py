@@ -9,6 +9,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from handlers import COMMANDS
+from tests.browser.chromium import SIZE
 from tests.browser.steps import close_window, open_details, open_thread, opened_window, say
 
 # what scrolls to the side though it should not
@@ -24,6 +25,17 @@ _MOST_STEPS = 600
 
 def channel(page: Page) -> None:
     say(page, "/prrisks").get_by_role("heading", name="Risky changes").wait_for()
+
+
+def table(page: Page) -> None:
+    shown = say(page, "/prdigest contract 2026-02-28").get_by_role("table", name="contract changes by kind")
+    first = shown.locator("tbody tr").first
+    expect(first.get_by_role("rowheader")).to_have_text("openai.translations")
+    expect(first.get_by_role("cell")).to_have_text(["module", "removed", "\N{EN DASH}", "#35441"])
+    page.set_viewport_size(SIZE)
+    # all of its columns are there without a move to the side
+    assert shown.evaluate("table => table.parentElement.scrollWidth <= table.parentElement.clientWidth")
+    page.set_viewport_size({"width": 360, "height": 740})
 
 
 def form(page: Page) -> None:
@@ -69,7 +81,9 @@ def violations(page: Page, **options: Any) -> list[str]:
     return [f"{each['id']}: {each['nodes'][0]['html']}" for each in axe_violations]
 
 
-@pytest.mark.parametrize("go", [channel, open_thread, open_details, form, home, menu, report, preview, calls])
+@pytest.mark.parametrize(
+    "go", [channel, table, open_thread, open_details, form, home, menu, report, preview, calls]
+)
 def test_it_is_accessible_and_fits_light_and_narrow_dark_and_wide(
     go: Callable[[Page], object], page: Page
 ) -> None:

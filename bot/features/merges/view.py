@@ -278,6 +278,8 @@ def render_quote(pull: PullRequest, evidence: Evidence) -> list[Element]:
 _MAX_TITLE_LENGTH = 160
 _MAX_TITLE_WORDS = 24
 _MAX_BRANCH = 60
+# of a cell: Slack wraps none, and a window shall show all columns
+_MAX_CELL = 48
 # characters of a sentence of the model, by the schemas of its answers
 MAX_SENTENCE = 320
 # a colour for those who see it; its word stands beside it for everybody
@@ -434,25 +436,36 @@ def render_riskiest_title(*, is_reduced: bool, is_new: bool = False) -> list[Ele
     return [*title, make_text(f" ({'; '.join(notes)})", italic=True)] if notes else title
 
 
-# what is short stands first: the others are wider than a window
-RISK_COLUMNS = ("Merge", "Risk", "Why", "Title", "What may break")
+RISK_COLUMNS = ("Merge", "Risk", "Why", "Title")
 
 
-def render_risk_row(entry: Entry, urls: Mapping[int, str], limit: int = MAX_SENTENCE) -> list[list[Element]]:
-    """Return the same as :func:`render_risk` in the cells of ``RISK_COLUMNS``."""
-    pull, finding, claim = entry.pull, entry.strongest_finding, get_claim(entry)
-    linked, titled = make_link(pull.url, f"#{pull.number}", bold=True), keep_title(pull)
+def render_risk_row(entry: Entry) -> list[list[Element]]:
+    """Return the cells of ``RISK_COLUMNS``. What may break is a sentence, which is too wide for a cell."""
+    pull, risk = entry.pull, entry.risk
+    linked = [make_link(pull.url, f"#{pull.number}", bold=True)]
+    titled = truncate_text(collapse_lines(pull.title.replace("`", "")), _MAX_CELL)
     title = [make_text(titled)] if titled else []
-    if entry.pull.files is None and not claim:
-        return [[linked], [make_text("not rated, as its files could not be read")], [], title, []]
-    may_break = (
-        render_finding_line(pull, finding, urls, WIDE_LIMITS, limit)
-        if finding
-        else make_prose(keep_short(claim, WIDE_LIMITS.sentence, limit), urls, limit)
-    )
-    reasons = "; ".join(entry.risk.short_reasons[: WIDE_LIMITS.reasons]) or "no risk rule matched"
-    why = [make_text(truncate_text(reasons, limit)), *render_attempts(entry)]
-    return [[linked], [make_text(format_band(entry.risk))], why, title, may_break]
+    if pull.files is None and not get_claim(entry):
+        return [linked, [make_text("not rated")], [make_text("its files could not be read")], title]
+    reasons = _join_reasons(entry, WIDE_LIMITS.reasons, _MAX_CELL) or "no risk rule matched"
+    why = [make_text(truncate_text(reasons, _MAX_CELL)), *render_attempts(entry)]
+    return [linked, [make_text(f"{_MARKS[risk.band]} {risk.band.label}")], why, title]
+
+
+def render_may_break(
+    entry: Entry,
+    urls: Mapping[int, str],
+    limit: int = MAX_SENTENCE,
+    limits: LineLimits = WIDE_LIMITS,
+    index: SentenceIndex = EMPTY_INDEX,
+) -> list[Element]:
+    """Return what may break: the strongest finding of the AI bug review, else the claim of the summary, if any."""
+    finding, claim = entry.strongest_finding, get_claim(entry)
+    if finding:
+        return render_finding_line(entry.pull, finding, urls, limits, limit)
+    is_repeated = index.has_words(normalize_sentence(claim))
+    sentence = "" if is_repeated else keep_short(claim, limits.sentence, limit)
+    return end_sentence(make_prose(sentence, urls, limit))
 
 
 def render_risk(
@@ -466,21 +479,13 @@ def render_risk(
 ) -> list[Element]:
     """Return an entry with what may break, the mark of its band, and the reasons of the rules in a few words.
 
-    What may break is the strongest finding of the AI bug review, else the claim of the summary, if a quote proved
-    it and ``index`` does not have it already. Without either the reasons come first. A text of more than
-    ``limit`` characters is left out. With ``tells_history`` a missing history of the files is named.
+    A claim needs a quote that proved it, and must not be in ``index`` already. Without either the reasons come
+    first. A text of more than ``limit`` characters is left out. With ``tells_history`` a missing history of the
+    files is named.
     """
-    pull, finding, claim = entry.pull, entry.strongest_finding, get_claim(entry)
-    if finding:
-        may_break = render_finding_line(pull, finding, urls, limits, limit)
-    else:
-        is_repeated = index.has_words(normalize_sentence(claim))
-        sentence = "" if is_repeated else keep_short(claim, limits.sentence, limit)
-        may_break = end_sentence(make_prose(sentence, urls, limit))
+    pull, may_break = entry.pull, render_may_break(entry, urls, limit, limits, index)
     # each has at least one: a band alone explains nothing
-    most = limits.reasons if may_break else max(1, limits.reasons)
-    short = list(accumulate(entry.risk.short_reasons[:most], "{}; {}".format))
-    reasons = next((joined for joined in reversed(short) if len(joined) <= limit), short[0] if short else "")
+    reasons = _join_reasons(entry, limits.reasons if may_break else max(1, limits.reasons), limit)
     band = make_text(format_band(entry.risk, tells_history=tells_history))
     linked = make_link(pull.url, f"#{pull.number} {keep_title(pull)}".rstrip(), bold=True)
     attempts = render_attempts(entry, limits.attempts)
@@ -490,6 +495,11 @@ def render_risk(
         return [linked, make_text(f" — {reasons or 'no risk rule matched'}"), *attempts, make_text(". "), band]
     after = [make_text(": "), make_text(reasons, italic=True)] if reasons else []
     return [linked, make_text(" — "), *may_break, band, *after, *attempts]
+
+
+def _join_reasons(entry: Entry, most: int, limit: int) -> str:
+    short = list(accumulate(entry.risk.short_reasons[:most], "{}; {}".format))
+    return next((joined for joined in reversed(short) if len(joined) <= limit), short[0] if short else "")
 
 
 def render_attempts(entry: Entry, most: int = WIDE_LIMITS.attempts) -> list[Element]:

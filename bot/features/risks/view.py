@@ -10,10 +10,12 @@ from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.review import ReviewVerdict
 from bot.features.merges.view import (
     MAX_SENTENCE,
+    NO_HISTORY,
     RISK_COLUMNS,
     Entry,
     make_list,
     render_lines,
+    render_may_break,
     render_outcome,
     render_outcomes,
     render_risk,
@@ -52,6 +54,7 @@ from bot.platform.slack.blocks import (
     make_bullets,
     make_context,
     make_header,
+    make_link,
     make_section,
     make_table,
     make_text,
@@ -164,12 +167,10 @@ def _render_riskiest(risk_list: RiskList, limit: int, *, links: bool) -> Iterato
     """Yield the riskiest entries, or that there are none where all was read."""
     if not risk_list.riskiest.is_empty:
         title = render_riskiest_title(is_reduced=risk_list.is_reduced)
-
-        def show(entries: Sequence[Entry]) -> list[Block]:
-            return [_render_entries(title, risk_list, entries, limit, links=links)]
-
         # what was not read stands above all
-        yield from risk_list.riskiest.render_below(show)
+        yield from risk_list.riskiest.render_below(
+            lambda entries: _render_entries(title, risk_list, entries, limit, links=links)
+        )
     elif not risk_list.riskiest.coverage.is_complete or (risk_list.touches and not risk_list.matching):
         return
     elif risk_list.filters and risk_list.merged and not risk_list.matching:
@@ -186,20 +187,29 @@ def _render_below_bar(risk_list: RiskList, limit: int, *, links: bool) -> Iterat
     top = risk_list.top
     if risk_list.below and top:
         title = [make_text("Less risky", bold=True), make_text(f" (listed because of top:{top})", italic=True)]
-        yield _render_entries(title, risk_list, risk_list.below, limit, links=links)
+        yield from _render_entries(title, risk_list, risk_list.below, limit, links=links)
     if top and risk_list.matching and risk_list.ranked < top:
         yield make_context(f"top:{top}: only {format_count(risk_list.ranked, 'pull request')} can be ranked.")
 
 
 def _render_entries(
     title: list[Element], risk_list: RiskList, entries: Sequence[Entry], limit: int, *, links: bool
-) -> Block:
-    """Return entries below a title; ``limit`` is the characters of the rules' reasons and of the model's."""
+) -> Iterator[Block]:
+    """Yield entries below a title; ``limit`` is the characters of the rules' reasons and of the model's."""
     urls = risk_list.urls if links else {}
-    if len(entries) >= MIN_TABLE_ROWS and entries == risk_list.table_entries:
-        caption = "".join(element["text"] for element in title)
-        return make_table(caption, RISK_COLUMNS, [render_risk_row(entry, urls, limit) for entry in entries])
-    return make_block(make_section(title), make_bullets(render_risk(entry, urls, limit) for entry in entries))
+    if len(entries) < MIN_TABLE_ROWS or entries != risk_list.table_entries:
+        yield make_block(make_section(title), make_bullets(render_risk(entry, urls, limit) for entry in entries))
+        return
+    history = f" · {NO_HISTORY}" if any(entry.risk.without_history for entry in entries) else ""
+    caption = "".join(element["text"] for element in title)
+    yield make_table(f"{caption}{history}", RISK_COLUMNS, [render_risk_row(entry) for entry in entries])
+    claims = [
+        [make_link(entry.pull.url, f"#{entry.number}", bold=True), make_text(" "), *claim]
+        for entry in entries
+        if (claim := render_may_break(entry, urls, limit))
+    ]
+    if claims:
+        yield make_list("What may break", claims)
 
 
 def _format_filters(risk_list: RiskList) -> str:

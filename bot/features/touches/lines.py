@@ -227,7 +227,7 @@ NEWS_TITLE = "Deprecated, and used by us"
 TASK_LABEL = "Task for an agent"
 _MAX_PLACE_LENGTH = 90
 # of a cell: Slack wraps none, and a window shall show all columns
-MAX_CELL = 42
+MAX_CELL, _MAX_PATH = 42, 30
 _MAX_REASON_LENGTH = 160
 _MAX_EFFECT_LENGTH = 240
 _MAX_ACTION_LENGTH = 240
@@ -522,6 +522,13 @@ def render_action(touch: Touch, words: int) -> list[Element]:
     # whole or not at all
     hint = [make_text(" Hint: "), *make_prose(action, {}, _MAX_ACTION_LENGTH), make_text(".")]
     return [make_text("."), *(hint if len(action.split()) <= words else [])]
+
+
+def make_place_cell(path: str, line: int, others: int) -> list[Element]:
+    """Return a cell with a place in the team's code, and how many others there are."""
+    place = shorten_start(collapse_lines(path) or UNNAMED, "/", _MAX_PATH)
+    more = [make_text(f" (+{format_count(others, 'place')})")] if others > 0 else []
+    return [make_text(f"{place}:{line}" if line else place, code=True), *more]
 
 
 def make_verdict_row(pull: PullRequest, profile: str) -> Block:

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bot.features.merges.view import format_more, make_list, render_lines
-from bot.features.touches.lines import NEWS_TITLE, make_sentence, render_action, render_effect, render_spent
+from bot.features.touches.lines import (
+    NEWS_TITLE,
+    make_place_cell,
+    make_sentence,
+    render_action,
+    render_effect,
+    render_spent,
+    shorten_start,
+)
 from bot.platform.markdown import escape_line, write_address, write_code, write_fence
 from bot.platform.slack.blocks import (
     MIN_TABLE_ROWS,
@@ -17,6 +25,8 @@ from bot.platform.slack.blocks import (
     Post,
     choose_fitting_blocks,
     escape_mrkdwn,
+    make_block,
+    make_bullets,
     make_context,
     make_header,
     make_link,
@@ -267,6 +277,8 @@ def _list_parameters(label: str, parameters: Iterable[Parameter]) -> str:
 
 # how many stops, files, items of a file, and words of a reason are shown; tried until a message fits
 _VERSIONS = ((4, 3, 2, 14), (3, 3, 1, 8), (2, 2, 1, 6))
+# of a table, so many for each file of the shorter form
+_ROWS_OF_FILE = 5
 
 
 def render_upgrade_post(plan: UpgradePlan, url: str, pin: str = "") -> Post:
@@ -304,14 +316,23 @@ def _render_plan(
         files = [work for work in works if work.level > TouchLevel.TOUCHES] or works
         places = [(work, item) for work in files for item in work.items]
         if len(places) >= MIN_TABLE_ROWS:
-            rows = [_render_item_cells(*place, url, words) for place in places[: most_files * _ROWS_OF_FILE]]
+            rows, hints = [], []
+            for work, item in places[: most_files * _ROWS_OF_FILE]:
+                place = make_place_cell(work.path, item.uses[0].line, len(item.uses) - 1)
+                effect = render_effect(replace(item.touch, change=item.net.change), words)
+                rows.append([place, effect, [_link_number(item.net.last_merge.number, url)]])
+                # behind the full stop of a sentence
+                if hint := render_action(item.touch, words)[1:]:
+                    hints.append([place[0], *hint])
             title = f"{format_count(len(places), 'place')} in {format_count(len(files), 'file')} of your code"
-            yield make_table(title, _ITEM_COLUMNS, rows)
+            yield make_table(title, ("Your code", "What happens", "Merge"), rows)
+            if hints:
+                yield make_block(make_bullets(hints))
             rest, thing, where = len(places) - len(rows), "more place", ", in the file"
         else:
             for work in files[:most_files]:
                 lines = render_lines(work.items, most_items, lambda item: _render_item(item, url, words))
-                yield make_list(_name_file(work), lines)
+                yield make_list(shorten_start(collapse_lines(work.path) or UNNAMED, "/"), lines)
             rest, thing, where = len(files) - most_files, "more file", ""
         if rest > 0:
             yield make_sentence(f"and {format_count(rest, thing)}{where}")
@@ -339,28 +360,6 @@ def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
         *([make_text(f" (+{format_count(others, 'place')})")] if others else []),
         *render_action(item.touch, words),
     ]
-
-
-# of a table, so many for each file of the shorter form
-_ROWS_OF_FILE = 5
-_ITEM_COLUMNS = ("Place", "What happens", "Merge", "Other places", "Hint")
-
-
-def _render_item_cells(work: FileWork, item: UpgradeItem, url: str, words: int) -> list[list[Element]]:
-    others = len(item.uses) - 1
-    return [
-        [make_text(f"{_name_file(work)}:{item.uses[0].line}", code=True)],
-        render_effect(replace(item.touch, change=item.net.change), words),
-        [_link_number(item.net.last_merge.number, url)],
-        [make_text(f"+{others}")] if others else [],
-        # behind the full stop of a sentence
-        render_action(item.touch, words)[1:],
-    ]
-
-
-def _name_file(work: FileWork) -> str:
-    path = collapse_lines(work.path) or UNNAMED
-    return path if len(path) <= 90 else f"…{path[-90:]}"
 
 
 def _link_number(number: int, url: str) -> Element:

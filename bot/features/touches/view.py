@@ -23,12 +23,15 @@ from bot.features.touches.lines import (
     list_contract_rows,
     list_judges,
     make_code,
+    make_place_cell,
     make_sentence,
     make_title,
     make_verdict_row,
     name_level,
     name_verdict,
+    render_action,
     render_deprecation,
+    render_effect,
     render_hit_line,
     render_hit_start,
     render_line_link,
@@ -321,8 +324,9 @@ def _render_hits(
         is_table = len(rest) >= MIN_TABLE_ROWS
         if is_table:
             rows = [_render_hit_cells(hit, context, limits, verdicts) for hit in rest]
-            yield make_table("Without buttons", _HIT_COLUMNS, rows)
-        items = [] if is_table else [render_hit_line(hit, context, limits) for hit in rest]
+            yield make_table(f"{format_count(len(rows), 'more merge')}", _HIT_COLUMNS, rows)
+        render = _render_hit_hint if is_table else render_hit_line
+        items = [item for hit in rest if (item := render(hit, context, limits))]
         if len(hits) > limits.hits:
             items.append([make_text(more)])
         if items:
@@ -344,18 +348,27 @@ def _render_hits(
     return [*blocks, make_context(truncate_text(line, _MAX_NOTES))] if line else blocks
 
 
-_HIT_COLUMNS = ("Merge", "What it does", "Your code", "Said")
+_HIT_COLUMNS = ("Merge", "Said", "Your code", "What happens")
 
 
 def _render_hit_cells(
     hit: MergeTouches, context: HitContext, limits: TouchLimits, verdicts: Mapping[int, Sequence[str]]
 ) -> list[list[Element]]:
-    start, line = render_hit_start(hit, context), render_hit_line(hit, context, limits)
-    # behind the number, and a blank
-    line = line[len(start) + 1 :] if hit.touches else []
-    level = [make_text(name_level(hit.level), bold=True)]
     verdict = [make_text(", ".join(verdicts[hit.number]))] if hit.number in verdicts else []
-    return [start, level, line, verdict]
+    start = [render_hit_start(hit, context), verdict]
+    if not hit.touches:
+        return [*start, [], [make_text(name_level(hit.level))]]
+    touch, pull = hit.touches[0], context.pulls.get(hit.number)
+    others = len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
+    effect = [*render_effect(touch, limits.reason), *render_line_link(touch.change, pull)]
+    return [*start, make_place_cell(touch.use.path, touch.use.line, others), effect]
+
+
+def _render_hit_hint(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
+    """Return what a cell has no room for: what to do, and how the team adapted before."""
+    hint = render_action(hit.touches[0], limits.action)[1:] if hit.touches else []
+    line = [*hint, *context.lessons.get(hit.number, [])]
+    return [*render_number(hit.number, context.pulls.get(hit.number)), *line] if line else []
 
 
 def render_touch_score(profile: str, scores: Iterable[LevelScore]) -> Post:

@@ -83,7 +83,8 @@ def test_hits_without_buttons_are_a_table_with_what_was_said() -> None:
     (table,) = [block for block in post.blocks if block["type"] == "data_table"]
     assert len(table["rows"]) == 1 + 15 - MAX_ROWS
     text = read(post)
-    assert "  • #7 · breaks us · plugin/worker.py:7 breaks:" in text
-    assert text.count("#7 ") == 1
-    assert "Hint: call engine.walk. · ours to do, done" in text
+    assert "  • #7 · ours to do, done · plugin/worker.py:7 · breaks: it was removed (a.py:3)" in text
+    # below the table, as a cell has no room for it
+    assert "  • #7 Hint: call engine.walk." in text
+    assert text.count("#7 ") == 2
     assert "What became of them" not in text
