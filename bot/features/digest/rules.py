@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.dates import LocalDay, Span
 from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
@@ -50,6 +50,10 @@ from impact.repository import Repository
 from impact.text.strings import truncate_text
 from impact.touches.models import TouchReport
 from impact.touches.profile_index import DeprecationStep
+
+if TYPE_CHECKING:
+    # it reads clones, which rules don't
+    from bot.features.touches.team_history import TeamLessons
 
 MAX_LISTED_RISKS = 3
 MAX_NUMBERS = 6  # of pull requests in a row in a sentence
@@ -117,9 +121,10 @@ class Digest:
     mean for the profile of the view, None without one; ``contracts`` are what they change for callers, and
     ``deprecations`` the steps of what the profile uses. ``moves`` are those of the profile on the day,
     ``pending`` what waits since its pin. ``others`` is what other downstreams did about what touches, by number,
-    ``other_news`` what one of them first did on the day about what waits. ``claims``
-    are those of the entries and outcomes, by number, as far as they are known. ``muted`` are the entries that its
-    only reader has muted, ``less_wanted`` what people of the channel want less of.
+    ``other_news`` what one of them first did on the day about what waits. ``lessons`` is how the team adapted
+    before to what touches, None where the thread does not show it. ``claims`` are those of the entries and
+    outcomes, by number, as far as they are known. ``muted`` are the entries that its only reader has muted,
+    ``less_wanted`` what people of the channel want less of.
     """
 
     repository: Repository
@@ -143,6 +148,7 @@ class Digest:
     pending: PendingHits | None = None
     others: Mapping[int, OthersOfMerge] = field(default_factory=dict)
     other_news: tuple[OtherNews, ...] = ()
+    lessons: TeamLessons | None = None
     claims: Mapping[int, RevertClaim] = field(default_factory=dict, compare=False, repr=False)
     muted: tuple[Entry, ...] = ()
     less_wanted: frozenset[LineFeature] = frozenset()

@@ -20,6 +20,7 @@ from bot.features.digest.overview import (
     remove_unknown_names,
 )
 from bot.features.digest.rules import Digest, DigestSpec, MultiDayDigest, Overview, UnknownDay, select_entries
+from bot.features.digest.thread import MAX_HITS
 from bot.features.digest.view import RenderedDigest, compute_fingerprint, render_digest, render_report
 from bot.features.merges.others import OthersOfMerge, find_all_others
 from bot.features.merges.requests import FULL_VIEW, OF_PROFILES, DigestRequest, DigestView, SubjectKind, ViewLevel
@@ -44,6 +45,7 @@ from bot.features.touches.decisions import list_closed, note_shown
 from bot.features.touches.lines import OtherNews, PendingHits, select_breaking
 from bot.features.touches.others import find_news
 from bot.features.touches.service import find_pending, judge_merges
+from bot.features.touches.team_history import TeamLessons, read_hit_lessons
 from bot.features.watches.service import describe_watch, list_watched
 from bot.platform.git.tag_history import Tag
 from bot.platform.jobs import LONG_RETRIES, QueueName, job
@@ -428,8 +430,22 @@ def compose_messages(
     app: App, spec: DigestSpec, notes: Sequence[str] = (), use: DigestUse = DigestUse.POST, reader: str = ""
 ) -> RenderedDigest:
     """Build a digest and render its messages: one day as a digest, several as an overview with one thread."""
-    whole = build_days(app, spec, use, reader)
+    whole = _add_lessons(app, spec.view.profile, build_days(app, spec, use, reader))
     return render_digest(whole if len(spec.span) > 1 else whole.digests[0], notes)
+
+
+def _add_lessons(app: App, profile: str, whole: MultiDayDigest) -> MultiDayDigest:
+    """Add how the team adapted before to what the thread shows. If that fails, the digest only says so."""
+    reports = [digest.touches for digest in whole.digests if digest.touches]
+    hits = [hit for report in reports for hit in report.touching.ignore_coverage()[:MAX_HITS]]
+    if not hits:
+        return whole
+    try:
+        known = attempt(profile, read_hit_lessons, app, app.profiles.find_entry(profile), hits)
+        lessons = known or TeamLessons({}, READING_FAILED)
+    except PrdigestError as error:
+        lessons = TeamLessons({}, str(error).rstrip("."))
+    return replace(whole, digests=tuple(replace(digest, lessons=lessons) for digest in whole.digests))
 
 
 @job("overview", QueueName.LONG, LONG_RETRIES)

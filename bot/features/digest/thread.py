@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from bot.features.digest.rules import Digest
@@ -43,6 +44,7 @@ from bot.features.touches.lines import (
     shorten_profile,
     sort_hits,
 )
+from bot.features.touches.team_history import NO_LESSONS, render_hit_lessons
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import OTHER_AREA
@@ -75,7 +77,7 @@ _VERDICT_FACTS = {
 # of one block: a third of a message, so that a large group is cut at a pull request and not pushed to the next
 _BLOCK_CHARACTERS = 3_000
 # more are counted: nobody decides about more in a day
-_MAX_HITS = 12
+MAX_HITS = 12
 _MAX_TOUCHES = 4  # of a hit
 _MAX_PLACES = 3  # of a touch
 _MAX_UNREAD = 5
@@ -168,14 +170,18 @@ def _render_hits(digest: Digest, opening: list[Block]) -> Iterator[Post]:
     if report is None:
         return
     context = HitContext.build((entry.pull for entry in digest.entries), digest.outcomes, digest.others)
+    lessons = digest.lessons or NO_LESSONS
     profile = shorten_profile(report.profile)
     rest = [*filter(None, (_render_news(digest), _render_moves(digest)))]
 
     def show(hits: Sequence[MergeTouches]) -> Iterator[list[Block]]:
-        yield from (_render_hit(hit, report.profile, context) for hit in hits[:_MAX_HITS])
+        known = replace(context, lessons=render_hit_lessons(hits[:MAX_HITS], lessons))
+        yield from (_render_hit(hit, report.profile, known) for hit in hits[:MAX_HITS])
+        if unread := lessons.explain_gap():
+            yield [make_context(unread)]
         yield from rest
-        if len(hits) > _MAX_HITS:
-            more = format_more(len(hits) - _MAX_HITS)
+        if len(hits) > MAX_HITS:
+            more = format_more(len(hits) - MAX_HITS)
             yield [make_context(f"{more}: /prdigest touches lists all that touches {profile}")]
 
     # that nothing touches is in the channel
@@ -189,7 +195,8 @@ def _render_hits(digest: Digest, opening: list[Block]) -> Iterator[Post]:
 def _render_hit(hit: MergeTouches, profile: str, context: HitContext) -> list[Block]:
     pull = context.pulls.get(hit.number)
     title = truncate_text(collapse_lines(hit.title or (pull.title if pull else "")).replace("`", ""), 120)
-    lines = render_lines(hit.touches, _MAX_TOUCHES, lambda touch: _render_touch(touch, pull))
+    lines = [*render_lines(hit.touches, _MAX_TOUCHES, lambda touch: _render_touch(touch, pull))]
+    lines += [context.lessons[hit.number]] if hit.number in context.lessons else []
     below = [make_bullets(lines, indent=1)] if lines else []
     below += render_example(context.others[hit.number]) if hit.number in context.others else []
     block = make_block(make_bullets([render_hit_start(hit, context, name_level(hit.level), title)]), *below)

@@ -453,7 +453,7 @@ def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits)
         *render_touch(touch, context.pulls.get(hit.number), limits),
         *([make_text(f" (+{format_count(others, 'place')})")] if others > 0 else []),
         *render_action(touch, limits.action),
-        *context.lessons.get(hit.number, []),
+        *([make_text(" "), *context.lessons[hit.number]] if hit.number in context.lessons else []),
     ]
 
 

@@ -48,7 +48,7 @@ from bot.features.touches.requests import (
     TouchScoreRequest,
     UpgradeRequest,
 )
-from bot.features.touches.team_history import find_spent, read_lessons, render_lessons
+from bot.features.touches.team_history import find_spent, read_hit_lessons, render_hit_lessons
 from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
     MAX_ROWS,
@@ -297,14 +297,13 @@ def _list_hits(
         number: tuple(dict.fromkeys(each.words for each in made[: max(1, sum(bool(one.by) for one in made))]))
         for number, made in decisions.items()
     }
-    names = {hit.number: hit.touches[0].change.name for hit in touching[:MAX_ROWS] if hit.touches}
-    known = read_lessons(app, entry, app.profiles.require_scanned(entry), names.values())
-    lessons = {number: render_lessons(known.by_name.get(name, ()), known) for number, name in names.items()}
+    known = read_hit_lessons(app, entry, touching[:MAX_ROWS])
+    lessons = render_hit_lessons(touching[:MAX_ROWS], known)
     numbers = {merge.number for merge in touching}
     hits = (pull for pull in pulls if pull.number in numbers)
     others = find_all_others(list_histories(app, entry.upstream), hits)
     context = replace(HitContext.build(pulls, outcomes, others), lessons=lessons)
-    post = render_touch_list(title, report, context, verdicts, notes, pending)
+    post = render_touch_list(title, report, context, verdicts, (*notes, known.explain_gap()), pending)
     menu = make_details_menu(pull for pull in pulls if pull.number in numbers)
     last = {number: made[0] for number, made in decisions.items()}
     marked = add_decisions({"blocks": post.blocks}, last)

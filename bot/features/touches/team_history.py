@@ -28,6 +28,7 @@ from impact.errors import ImpactError, attempt
 from impact.git.clone_trees import CloneTrees
 from impact.profile.models import Profile
 from impact.text.strings import collapse_lines, truncate_text
+from impact.touches.models import MergeTouches
 from impact.touches.spent import SpentUse
 
 log = logging.getLogger(__name__)
@@ -77,6 +78,9 @@ class TeamLessons:
 
     def link(self, lesson: Lesson) -> str:
         return f"{self.url}/commit/{lesson.commit}"
+
+    def explain_gap(self) -> str:
+        return f"How you adapted before was not read: {self.gap}" if self.gap else ""
 
 
 NO_LESSONS = TeamLessons({})
@@ -158,12 +162,29 @@ def _clean(lesson: Lesson) -> Lesson:
     return replace(lesson, subject=subject, paths=tuple(map(clean_path, lesson.paths)))
 
 
+def read_hit_lessons(app: App, entry: ProfileEntry, hits: Iterable[MergeTouches]) -> TeamLessons:
+    """Return how a team adapted to what each hit changes first. Raises StoreUnavailable.
+
+    Where its history is not at hand there are never any, which is no gap: nobody asked for them.
+    """
+    names = [hit.touches[0].change.name for hit in hits if hit.touches]
+    if not (names and app.settings.mirror_folder and entry.source):
+        return NO_LESSONS
+    return read_lessons(app, entry, app.profiles.require_scanned(entry), names)
+
+
+def render_hit_lessons(hits: Iterable[MergeTouches], about: TeamLessons) -> dict[int, list[Element]]:
+    """Return the sentences of hits, by their numbers; none for a hit without lessons."""
+    known = ((hit.number, about.by_name.get(hit.touches[0].change.name, ())) for hit in hits if hit.touches)
+    return {number: render_lessons(each, about) for number, each in known if each}
+
+
 def render_lessons(lessons: Sequence[Lesson], about: TeamLessons) -> list[Element]:
     """Return the sentence of a hit: ``You adapted to this twice: a1b2c3d Follow the new cache, d4e5f6a``."""
     if not lessons:
         return []
     count = {1: "once", 2: "twice"}.get(len(lessons), format_count(len(lessons), "time"))
-    elements = [make_text(f" You adapted to this {count}: ")]
+    elements = [make_text(f"You adapted to this {count}: ")]
     for place, lesson in enumerate(lessons[:_MAX_SHOWN]):
         # the newest is the one to look at
         label = f"{lesson.commit[:_HASH_LENGTH]}{'' if place else f' {lesson.subject}'}".strip()

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,7 +14,7 @@ import pytest
 from redis import Redis
 
 from bot.app import App
-from bot.dates import LocalDay
+from bot.dates import LocalDay, Span
 from bot.errors import (
     GitHubUnavailable,
     PrdigestError,
@@ -21,8 +23,9 @@ from bot.errors import (
     RepositoryNotFound,
     StoreUnavailable,
 )
-from bot.features.digest.rules import Digest
-from bot.features.digest.service import build_digest
+from bot.features.digest import service
+from bot.features.digest.rules import Digest, DigestSpec
+from bot.features.digest.service import build_digest, compose_messages
 from bot.features.digest.view import render_digest, render_report
 from bot.features.merges.requests import FULL_VIEW, DigestView, ViewLevel
 from bot.features.merges.review import BugReview
@@ -33,6 +36,7 @@ from bot.features.reviews.service import add_kept_reviews
 from bot.features.touches.contracts import keep_contract
 from bot.features.touches.decisions import HITS, record_decision
 from bot.features.touches.lines import HitKey, TouchDecision, TouchVerdict
+from bot.platform import deadlines
 from bot.platform.models import Model
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import Account, PullRequest, Reference
@@ -43,7 +47,9 @@ from bot.platform.store.merge_records import HistoryStore
 from bot.platform.store.tables import Store
 from bot.platform.worker_threads import note_progress
 from impact.contract.models import ContractClass
+from impact.errors import READING_FAILED
 from impact.repository import Repository
+from impact.testing.clones import needs_git
 from tests.emulators.claude.server import ClaudeEmulator, Refusal
 from tests.features.touches.touched_days import change, contract
 from tests.features.touches.worlds import ENTRY, PROFILE
@@ -51,6 +57,7 @@ from tests.helpers.apps import LoneDay, make_digest_app
 from tests.helpers.builders import DAY, NOON, REPOSITORY, changed_file, finding, pairs, pull, summary
 from tests.helpers.checks import closed_port
 from tests.helpers.doubles import KnownPulls, ScriptedPulls, Summaries, SummaryResult
+from tests.helpers.mirrors import put_mirror
 from tests.platform.slack.accepted import read_post
 
 Summarise = Callable[[PullRequest], SummaryResult]
@@ -494,6 +501,74 @@ def test_a_report_that_is_missing_is_a_gap_that_may_close_later(store: Redis, vi
     assert made.missing.gaps == made.coverage.gaps
     assert made.gaps == (f"{made.missing.gaps[0]} could not be read",)
     assert made.missing.gaps[0].startswith("what touches away (")
+
+
+TEAM = Repository("octo", "plugin")
+OF_DAY = DigestSpec("C1", REPOSITORY, Span(DAY.date, DAY.date, DAY.zone), ALL)
+
+
+def compose_touched(store: Redis, root: Path | None, source: Repository | None = TEAM) -> str:
+    """What a digest with two hits says, of a bot with mirrors there."""
+    _, _, app = build_touched(store, ALL, 1, 2)
+    app.settings = app.settings.model_copy(update={"prdigest_mirror": root or Path("off")})
+    app.tables.put_field(ENTRIES, "ascend", replace(ENTRY, source=source))
+    made = compose_messages(app, OF_DAY)
+    assert "adapted" not in read_post(made.lead)
+    text = "\n".join(map(read_post, made.thread))
+    assert text.count("breaks us") == 2
+    return "\n".join(line for line in text.split("\n") if "adapted" in line)
+
+
+UNREAD = "How you adapted before was not read: "
+
+
+@pytest.mark.parametrize(
+    ("has_mirrors", "source", "note"),
+    [
+        pytest.param(False, TEAM, "", id="a bot without mirrors has none"),
+        pytest.param(True, None, "", id="a profile from a file has none"),
+        pytest.param(
+            True,
+            TEAM,
+            f"{UNREAD}the mirror of {REPOSITORY} can't be used: there is no mirror yet",
+            id="a mirror that should be there",
+        ),
+    ],
+)
+def test_that_the_history_of_a_team_was_not_read_is_said_once_where_there_is_one(
+    store: Redis, tmp_path: Path, *, has_mirrors: bool, source: Repository | None, note: str
+) -> None:
+    assert compose_touched(store, tmp_path / "mirrors" if has_mirrors else None, source) == note
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [(StoreUnavailable("The store is away."), "The store is away"), (KeyError("defect"), READING_FAILED)],
+)
+def test_no_digest_fails_for_the_history_of_a_team(
+    store: Redis, monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(service, "read_hit_lessons", fail)
+    assert compose_touched(store, None) == f"{UNREAD}{reason}"
+
+
+@needs_git
+@pytest.mark.slow
+def test_no_digest_waits_for_a_git_that_comes_to_no_end(
+    store: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (REPOSITORY, TEAM):
+        put_mirror(tmp_path / "mirrors", str(name), [{"engine/core.py": b"def run():\n    return 1\n"}])
+    (tmp_path / "git").write_text("#!/bin/sh\nexec sleep 60\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    began = time.monotonic()
+    with deadlines.bound_work(6.0):
+        assert compose_touched(store, tmp_path / "mirrors") == f"{UNREAD}reading the mirrors took too long"
+    assert time.monotonic() - began < 30.0
 
 
 # --- with the model on the loopback

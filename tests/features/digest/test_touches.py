@@ -16,6 +16,7 @@ from bot.features.digest.view import render_digest, render_report
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import DigestView, ViewLevel
 from bot.features.touches.lines import TouchVerdict, read_hit_task, read_hit_vote
+from bot.features.touches.team_history import TeamLessons
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words
@@ -33,6 +34,7 @@ from tests.features.touches.touched_days import (
     fill,
     list_known,
     make_hit,
+    make_lessons,
     report,
     step,
     touch,
@@ -281,6 +283,28 @@ def test_each_hit_has_its_places_and_a_button_for_each_choice() -> None:
     ]
     profile, reference = read_hit_task(rows[0]["elements"][3]["value"], allowed)
     assert (profile, str(reference)) == ("ascend", "octo/engine#4")
+
+
+ONCE, UNREAD = "You adapted to this once: 1111111 Follow.", "How you adapted before was not read: git is away"
+LESSONS = {
+    "once": (make_lessons("Follow"), ONCE, []),
+    "often": (make_lessons(*"Follow"), "You adapted to this 6 times: 1111111 F, 2222222, 3333333.", []),
+    "never": (make_lessons(), "", []),
+    "of another name": (make_lessons("Follow", name="engine.core.other"), "", []),
+    "not read": (TeamLessons({}, "git is away"), "", [UNREAD]),
+    "not all of it was read": (make_lessons("Follow", gap="git is away"), ONCE, [UNREAD]),
+}
+
+
+@pytest.mark.parametrize(("lessons", "sentence", "below"), LESSONS.values(), ids=LESSONS)
+def test_how_the_team_adapted_before_is_said_at_the_hit(
+    lessons: TeamLessons, sentence: str, below: list[str]
+) -> None:
+    plain = make_digest(make_hit(4), make_hit(2, touches=()))
+    first, *rest = read_post(render_thread(plain)[0]).split("\n")
+    known = replace(plain, lessons=lessons)
+    assert read_post(render_thread(known)[0]).split("\n") == [first + sentence, *rest, *below]
+    assert render_lead(known) == render_lead(plain)
 
 
 def test_files_that_could_not_be_read_are_named_in_the_thread() -> None:

@@ -86,7 +86,7 @@ def test_the_commits_that_adapted_are_told_newest_first_and_kept(history: Histor
     line = render_lessons(known.by_name[NAME], known)
     second, first = history.commits[2], history.commits[1]
     assert [(each["text"], each.get("url", "")) for each in line] == [
-        (" You adapted to this twice: ", ""),
+        ("You adapted to this twice: ", ""),
         (f"{second[:7]} Adapt to engine 2", f"https://github.com/octo/plugin/commit/{second}"),
         (", ", ""),
         (first[:7], f"https://github.com/octo/plugin/commit/{first}"),

@@ -7,11 +7,15 @@ from hypothesis import strategies as st
 
 from bot.features.digest.rules import Digest
 from bot.features.merges.summary import Evidence, build_evidence_url
+from bot.features.touches.team_history import MAX_SUBJECT, TeamLessons
+from bot.platform.cleaning import clean_line
+from impact.clones.lessons import Lesson
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState, Release
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, MergeContract, cover_contracts
 from impact.coverage import Coverage, CoveredList, UnreadFile
 from impact.profile.models import Use, UseKind
 from impact.source.models import DiffSide
+from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import DeprecationStep, UsedDeprecation
 from tests.features.digest.hostile_days import digests
@@ -69,6 +73,12 @@ def step(
     return DeprecationStep(news, UsedDeprecation(entry, (use(name=name),)))
 
 
+def make_lessons(*subjects: str, name: str = NAME, gap: str = "") -> TeamLessons:
+    """A commit for each subject, with hashes of one digit."""
+    made = tuple(Lesson(f"{number:x}" * 40, NOON, text, ()) for number, text in enumerate(subjects, 1))
+    return TeamLessons({name: made}, gap, "https://github.com/octo/ours")
+
+
 def list_known(day_digest: Digest) -> set[str]:
     """The addresses that the messages of a day may link: those of its entries, and the lines that changed."""
     changes = [
@@ -87,7 +97,9 @@ def list_known(day_digest: Digest) -> set[str]:
         f"https://github.com/{day_digest.repository}/pull/{each.news.entry.number}"
         for each in day_digest.deprecations
     }
-    return list_addresses(day_digest.entries) | lines | steps
+    about = day_digest.lessons or make_lessons()
+    lessons = {about.link(lesson) for each in about.by_name.values() for lesson in each}
+    return list_addresses(day_digest.entries) | lines | steps | lessons
 
 
 def fill(day_digest: Digest, text: str, count: int = 40) -> Digest:
@@ -107,11 +119,13 @@ def fill(day_digest: Digest, text: str, count: int = 40) -> Digest:
         for kind in ChangeKind
     ]
     unread = tuple(UnreadFile(f"{text}{number}", text) for number in range(9))
+    subject = truncate_text(collapse_lines(clean_line(text)), MAX_SUBJECT)
     return replace(
         day_digest,
         touches=report(*hits, profile="a" * 40, unread=unread),
         contracts=tuple(contract(entry.number, *rows) for entry in day_digest.entries[:count]),
         deprecations=tuple(step(each, text, text=text, when=text, replacement=text) for each in DeprecationState),
+        lessons=make_lessons(*[subject] * 5, name=text, gap=text),
     )
 
 
