@@ -367,7 +367,9 @@ def test_a_week(walk: Walk) -> None:
     (told,) = walk.news()
     assert f"• #3 {LIMIT} (core.py:1) (+1 place).\n" in told
     assert "2 pending since your pin" in told
-    assert f"You adapted to this once: {lesson[:7]} Adapt to engine 2 (#2)." in walk.type("pending")
+    adapted_once = f"You adapted to this once: {lesson[:7]} Adapt to engine 2 (#2)."
+    assert ("adapted" in told, walk.read(tuesday).count(adapted_once)) == (False, 1)
+    assert adapted_once in walk.type("pending")
 
     # Wednesday: it is reverted and lands again
     upstream.land(4, f'Revert "{TITLE}"', {"engine/core.py": STOPLESS}, at(1, 14), "Reverts octo/engine#3")
