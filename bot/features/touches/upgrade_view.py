@@ -25,8 +25,6 @@ from bot.platform.slack.blocks import (
     Post,
     choose_fitting_blocks,
     escape_mrkdwn,
-    make_block,
-    make_bullets,
     make_context,
     make_header,
     make_link,
@@ -327,7 +325,7 @@ def _render_plan(
             title = f"{format_count(len(places), 'place')} in {format_count(len(files), 'file')} of your code"
             yield make_table(title, ("Your code", "What happens", "Merge"), rows)
             if hints:
-                yield make_block(make_bullets(hints))
+                yield make_list("Hints", hints)
             rest, thing, where = len(places) - len(rows), "more place", ", in the file"
         else:
             for work in files[:most_files]:

@@ -367,8 +367,8 @@ def _render_hit_cells(
 def _render_hit_hint(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
     """Return what a cell has no room for: what to do, and how the team adapted before."""
     hint = render_action(hit.touches[0], limits.action)[1:] if hit.touches else []
-    line = [*hint, *context.lessons.get(hit.number, [])]
-    return [*render_number(hit.number, context.pulls.get(hit.number)), *line] if line else []
+    hint += [make_text(" "), *context.lessons[hit.number]] if hit.number in context.lessons else []
+    return [*render_number(hit.number, context.pulls.get(hit.number)), *hint] if hint else []
 
 
 def render_touch_score(profile: str, scores: Iterable[LevelScore]) -> Post:
