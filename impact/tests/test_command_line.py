@@ -177,7 +177,7 @@ def test_uses_are_listed_by_kind_with_why_they_stand_there(tmp_path: Path) -> No
         (17, "engine.core.stop", ""),
     ]
     [patch] = run("uses", *sides, "--kind", "patch")["uses"]
-    assert (patch["kind"], patch["line"], patch["why"]) == ("replaces", 20, "Serve on small machines.")
+    assert (patch["kind"], patch["line"], patch["why"]) == ("replaces", 20, "Keep the first ones.")
     named = run("uses", *sides, "--name", "core.stop")["uses"]
     assert [(use["line"], use["kind"], use["why"]) for use in named] == [
         (3, "imports", "both are old"),
