@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from bot.dates import LocalDay, Span
 from bot.features.digest.actions import changes_product, is_for_tests_only, rank_action
@@ -29,7 +29,7 @@ from bot.features.merges.summary import Fallback, FallbackReason, describe_fallb
 from bot.features.merges.view import Entry, LeadLine, LeadRule
 from bot.features.noise.rules import LineFeature, Mute, is_muted, may_be_refused
 from bot.features.risks.ratings import PostedRatings, RatedPullRequest
-from bot.features.touches.lines import BreakingMerge, OtherNews, PendingHits, select_breaking
+from bot.features.touches.lines import BreakingMerge, OtherNews, PendingHits, TeamLessons, select_breaking
 from bot.platform.models.packing import Coverage as DiffCoverage
 from bot.platform.pulls.models import PullRequest, remove_duplicates
 from bot.platform.pulls.paths import (
@@ -50,10 +50,6 @@ from impact.repository import Repository
 from impact.text.strings import truncate_text
 from impact.touches.models import TouchReport
 from impact.touches.profile_index import DeprecationStep
-
-if TYPE_CHECKING:
-    # it reads clones, which rules don't
-    from bot.features.touches.team_history import TeamLessons
 
 MAX_LISTED_RISKS = 3
 MAX_NUMBERS = 6  # of pull requests in a row in a sentence

@@ -42,10 +42,10 @@ from bot.features.summaries.reading import build_unsummarised
 from bot.features.summaries.service import get_summary
 from bot.features.touches.contracts import list_used_steps, read_changes
 from bot.features.touches.decisions import list_closed, note_shown
-from bot.features.touches.lines import OtherNews, PendingHits, select_breaking
+from bot.features.touches.lines import OtherNews, PendingHits, TeamLessons, select_breaking
 from bot.features.touches.others import find_news
 from bot.features.touches.service import find_pending, judge_merges
-from bot.features.touches.team_history import TeamLessons, read_hit_lessons
+from bot.features.touches.team_history import read_hit_lessons
 from bot.features.watches.service import describe_watch, list_watched
 from bot.platform.git.tag_history import Tag
 from bot.platform.jobs import LONG_RETRIES, QueueName, job

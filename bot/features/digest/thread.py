@@ -24,6 +24,7 @@ from bot.features.merges.view import (
 from bot.features.summaries.view import format_size
 from bot.features.touches.lines import (
     NEWS_TITLE,
+    NO_LESSONS,
     BreakingMerge,
     HitContext,
     format_class_title,
@@ -34,6 +35,7 @@ from bot.features.touches.lines import (
     name_level,
     render_action,
     render_example,
+    render_hit_lessons,
     render_hit_start,
     render_line_link,
     render_news,
@@ -44,7 +46,6 @@ from bot.features.touches.lines import (
     shorten_profile,
     sort_hits,
 )
-from bot.features.touches.team_history import NO_LESSONS, render_hit_lessons
 from bot.platform.models.packing import Coverage
 from bot.platform.pulls.models import PullRequest
 from bot.platform.pulls.paths import OTHER_AREA

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from enum import StrEnum
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from bot.errors import UsageError
 from bot.features.merges.others import (
@@ -61,6 +62,9 @@ from impact.text.strings import collapse_lines, truncate_text
 from impact.touches.models import MergeTouches, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import DeprecationStep, UsedDeprecation
 from impact.touches.spent import SpentUse
+
+if TYPE_CHECKING:
+    from impact.clones.lessons import Lesson
 
 
 class TouchVerdict(StrEnum):
@@ -732,3 +736,42 @@ def describe_elsewhere(pulls: Sequence[PullRequest]) -> str:
     names = [f"#{pull.number} (into {shorten_branch(pull)})" for pull in pulls]
     more = f" {format_more(len(names) - _MAX_ELSEWHERE)}" if len(names) > _MAX_ELSEWHERE else ""
     return f"not judged: {', '.join(names[:_MAX_ELSEWHERE])}{more}" if names else ""
+
+
+# --- how a team adapted before
+
+
+@dataclass(frozen=True, slots=True)
+class TeamLessons:
+    """What is known of names. ``gap`` says as a clause why nothing is, ``url`` is the page of the team's code."""
+
+    by_name: Mapping[str, Sequence[Lesson]]
+    gap: str = ""
+    url: str = ""
+
+    def link(self, lesson: Lesson) -> str:
+        return f"{self.url}/commit/{lesson.commit}"
+
+    def explain_gap(self) -> str:
+        return f"How you adapted before was not read: {self.gap}" if self.gap else ""
+
+
+NO_LESSONS = TeamLessons({})
+_MAX_LESSONS = 3  # of a hit in a message
+
+
+def render_hit_lessons(hits: Iterable[MergeTouches], about: TeamLessons) -> dict[int, list[Element]]:
+    """Return the sentences of hits, by their numbers; none for a hit without lessons."""
+    known = ((hit.number, about.by_name.get(hit.touches[0].change.name, ())) for hit in hits if hit.touches)
+    return {number: render_lessons(each, about) for number, each in known if each}
+
+
+def render_lessons(lessons: Sequence[Lesson], about: TeamLessons) -> list[Element]:
+    """Return the sentence of a hit: ``You adapted to this twice: a1b2c3d Follow the new cache, d4e5f6a``."""
+    count = {1: "once", 2: "twice"}.get(len(lessons), format_count(len(lessons), "time"))
+    elements = [make_text(f"You adapted to this {count}: ")]
+    for place, lesson in enumerate(lessons[:_MAX_LESSONS]):
+        # the newest is the one to look at
+        label = f"{lesson.commit[:7]}{'' if place else f' {lesson.subject}'}".strip()
+        elements += [*([make_text(", ")] if place else []), make_link(about.link(lesson), label)]
+    return [*elements, make_text(".")]

@@ -35,7 +35,7 @@ from bot.features.touches.decisions import (
     note_shown,
     score_hits,
 )
-from bot.features.touches.lines import NO_SPENT, HitContext, HitVote, PendingHits, render_spent
+from bot.features.touches.lines import NO_SPENT, HitContext, HitVote, PendingHits, render_hit_lessons, render_spent
 from bot.features.touches.requests import (
     MAX_BROKE_DAYS,
     MAX_CONTRACT_DAYS,
@@ -48,7 +48,7 @@ from bot.features.touches.requests import (
     TouchScoreRequest,
     UpgradeRequest,
 )
-from bot.features.touches.team_history import find_spent, read_hit_lessons, render_hit_lessons
+from bot.features.touches.team_history import find_spent, read_hit_lessons
 from bot.features.touches.upgrade_view import render_upgrade_file, render_upgrade_post
 from bot.features.touches.view import (
     MAX_ROWS,

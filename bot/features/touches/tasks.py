@@ -22,9 +22,9 @@ from bot.features.profiles.scanning import LOOK_BACK, locate_pin, scan_profile
 from bot.features.profiles.service import PinnedMerge, ProfileEntry
 from bot.features.touches.contracts import list_kept_contracts
 from bot.features.touches.decisions import CLOSINGS, DECISIONS, HITS, close_hits
-from bot.features.touches.lines import TASK_LABEL, describe_use, format_kind, name_level
+from bot.features.touches.lines import NO_LESSONS, TASK_LABEL, TeamLessons, describe_use, format_kind, name_level
 from bot.features.touches.service import find_entry, judge_merges
-from bot.features.touches.team_history import NO_LESSONS, TeamLessons, read_lessons
+from bot.features.touches.team_history import read_lessons
 from bot.features.touches.upgrade_view import describe_difference
 from bot.platform.jobs import job
 from bot.platform.markdown import escape_line, write_address, write_code, write_fence

@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from bot.app import App
 from bot.features.profiles.service import ProfileEntry
 from bot.features.touches.checking import explain_failure, name_packages, open_mirrors
+from bot.features.touches.lines import NO_LESSONS, TeamLessons
 from bot.platform import deadlines
 from bot.platform.cleaning import clean_code, clean_line, clean_path
 from bot.platform.pulls.models import PullRequest
-from bot.platform.slack.blocks import Element, make_link, make_text
 from bot.platform.store.tables import Table
-from bot.text import format_count
 from impact.checker.program import CheckerFailed
 from impact.clones.lessons import MAX_NAMES, Lesson, find_lessons
 from impact.clones.spent_uses import list_spent
@@ -37,9 +36,7 @@ log = logging.getLogger(__name__)
 _VERSION = 2
 # seconds of a look, and the share of the time that is left: no digest is late for it
 _MOST_SECONDS, _SHARE = 30.0, 0.5
-# lessons of a hit in a message, and characters of a subject
-_MAX_SHOWN, MAX_SUBJECT = 3, 100
-_HASH_LENGTH = 7
+MAX_SUBJECT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,24 +63,6 @@ LESSONS = Table(
     days=30,
     counted_as="lessons",
 )
-
-
-@dataclass(frozen=True, slots=True)
-class TeamLessons:
-    """What is known of names. ``gap`` says as a clause why nothing is, ``url`` is the page of the team's code."""
-
-    by_name: Mapping[str, Sequence[Lesson]]
-    gap: str = ""
-    url: str = ""
-
-    def link(self, lesson: Lesson) -> str:
-        return f"{self.url}/commit/{lesson.commit}"
-
-    def explain_gap(self) -> str:
-        return f"How you adapted before was not read: {self.gap}" if self.gap else ""
-
-
-NO_LESSONS = TeamLessons({})
 
 
 @contextmanager
@@ -171,22 +150,3 @@ def read_hit_lessons(app: App, entry: ProfileEntry, hits: Iterable[MergeTouches]
     if not (names and app.settings.mirror_folder and entry.source):
         return NO_LESSONS
     return read_lessons(app, entry, app.profiles.require_scanned(entry), names)
-
-
-def render_hit_lessons(hits: Iterable[MergeTouches], about: TeamLessons) -> dict[int, list[Element]]:
-    """Return the sentences of hits, by their numbers; none for a hit without lessons."""
-    known = ((hit.number, about.by_name.get(hit.touches[0].change.name, ())) for hit in hits if hit.touches)
-    return {number: render_lessons(each, about) for number, each in known if each}
-
-
-def render_lessons(lessons: Sequence[Lesson], about: TeamLessons) -> list[Element]:
-    """Return the sentence of a hit: ``You adapted to this twice: a1b2c3d Follow the new cache, d4e5f6a``."""
-    if not lessons:
-        return []
-    count = {1: "once", 2: "twice"}.get(len(lessons), format_count(len(lessons), "time"))
-    elements = [make_text(f"You adapted to this {count}: ")]
-    for place, lesson in enumerate(lessons[:_MAX_SHOWN]):
-        # the newest is the one to look at
-        label = f"{lesson.commit[:_HASH_LENGTH]}{'' if place else f' {lesson.subject}'}".strip()
-        elements += [*([make_text(", ")] if place else []), make_link(about.link(lesson), label)]
-    return [*elements, make_text(".")]

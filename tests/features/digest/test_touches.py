@@ -15,8 +15,7 @@ from bot.features.digest.thread import render_thread
 from bot.features.digest.view import render_digest, render_report
 from bot.features.merges.outcomes import MergeOutcome
 from bot.features.merges.requests import DigestView, ViewLevel
-from bot.features.touches.lines import TouchVerdict, read_hit_task, read_hit_vote
-from bot.features.touches.team_history import TeamLessons
+from bot.features.touches.lines import TeamLessons, TouchVerdict, read_hit_task, read_hit_vote
 from bot.platform.commands import AllowedRepositories
 from bot.platform.pulls.sources import CountCheck
 from bot.platform.slack.blocks import MAX_LEAD_WORDS, count_words

@@ -14,8 +14,9 @@ from threading import Timer
 import pytest
 from redis import Redis
 
+from bot.features.touches.lines import TeamLessons, render_lessons
 from bot.features.touches.tasks import build_agent_task, render_agent_task
-from bot.features.touches.team_history import TeamLessons, find_spent, read_lessons, render_lessons
+from bot.features.touches.team_history import find_spent, read_lessons
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.git.folder import MirrorFolder
@@ -110,7 +111,7 @@ def test_what_is_not_at_hand_is_said_where_it_was_asked_for(history: History) ->
     history.app.settings = history.app.settings.model_copy(update={"prdigest_mirror": Path("off")})
     known = read_lessons(history.app, history.entry, history.profile, [NAME])
     assert known.gap == "this bot keeps no mirror of the repositories"
-    assert render_lessons(known.by_name.get(NAME, ()), known) == []
+    assert not known.by_name.get(NAME)
 
 
 def test_a_subject_is_another_s_text(store: Redis, tmp_path: Path) -> None:

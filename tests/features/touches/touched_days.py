@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from bot.features.digest.rules import Digest
 from bot.features.merges.summary import Evidence, build_evidence_url
-from bot.features.touches.team_history import MAX_SUBJECT, TeamLessons
+from bot.features.touches.lines import TeamLessons
+from bot.features.touches.team_history import MAX_SUBJECT
 from bot.platform.cleaning import clean_line
 from impact.clones.lessons import Lesson
 from impact.contract.deprecations import Deprecation, DeprecationNews, DeprecationState, Release
