@@ -104,7 +104,8 @@ class TestOnATerminal:
                 # the next question: what was asked before it is kept
                 terminal.wait_for([*(each for each, _ in steps), "Fix this.*: "][at + 1])
                 if is_lost:
-                    assert terminal.hang_up() == -signal.SIGHUP
+                    # 120 is Python's where the process reads the end of its input before the signal comes
+                    assert terminal.hang_up() in {-signal.SIGHUP, 120}
                 else:
                     terminal.press_ctrl_c()
                     assert terminal.wait_for_end() == 130
