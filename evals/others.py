@@ -60,7 +60,7 @@ class TimedWarning:
     """A warning to one downstream about a merge, by the commit of another; ``answer`` is its own, if any.
 
     ``own_level`` and what follows it leave out tests: with ``change``, the merge began to touch its code less.
-    ``is_pinned`` says whether its pin was known at that time.
+    ``is_pinned`` says whether a pin of it is known.
     """
 
     to: str
@@ -136,8 +136,8 @@ def _list_pins(
 ) -> list[tuple[datetime, int]]:
     times = {each.sha: each.committed_at for each in team.list_line()}
     pins = mine_pins(upstream, team, dates, upstreams)
-    first = [(datetime.min.replace(tzinfo=UTC), places[each.old]) for each in pins[:1]]
-    moved = ((times[each.adapting], places[each.new]) for each in pins if each.adapting in times)
+    first = [(datetime.min.replace(tzinfo=UTC), places[each.old]) for each in pins[:1] if each.old]
+    moved = ((times[each.adapting], places[each.new]) for each in pins)
     return sorted([*first, *(each for each in moved if each[0].date() <= dates.until)])
 
 
@@ -206,9 +206,9 @@ def _list_warnings(
         if last_level < own_level:
             # levels go down along the line
             change = team.line[bisect_right(team.line, -own_level, first, key=lambda each: -judge(each))]
-        is_passed = _find_pin(pins, datetime.max.replace(tzinfo=UTC)) >= place
+        end = _find_pin(pins, datetime.max.replace(tzinfo=UTC))
         yield TimedWarning(
-            team.name, contract.number, at, by, own, level, own_level, last_level, change, pin >= 0, is_passed
+            team.name, contract.number, at, by, own, level, own_level, last_level, change, end >= 0, end >= place
         )
 
 

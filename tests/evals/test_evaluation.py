@@ -120,6 +120,10 @@ class TestFigures:
         assert by_number[2] > by_number[1] == pytest.approx(by_number[1002], abs=0.01)
 
 
+ONE = commit("One (#1)", 0)
+UNDONE = "Undo (#2)\n\nReverts octo/engine#1"
+
+
 class TestLabels:
     def test_what_was_known_by_nine_is_not_asked_of_the_list(self) -> None:
         evaluation = run_evaluation(
@@ -133,28 +137,16 @@ class TestLabels:
         assert labels(evaluation)["R"] == (2, 1)
         assert (evaluation.pulls, evaluation.open) == (4, 3)
 
-    def test_a_revert_without_a_pull_request_counts(self) -> None:
-        gone = commit("One (#1)", 0)
-        evaluation = run_evaluation(
-            [gone, commit(f'Revert "One (#1)"\n\nThis reverts commit {gone.sha}.', 60), commit("Two (#2)", 70)]
-        )
-        assert (labels(evaluation)["R"], evaluation.pulls) == ((1, 1), 2)
-
-    def test_the_revert_of_a_merge_counts(self) -> None:
-        gone = commit("Merge pull request #1 from octo/one\n\nOne", 0)
-        revert_text = f"This reverts commit {gone.sha}, reversing\nchanges made to {'b' * 40}."
-        evaluation = run_evaluation(
-            [gone, commit(f'Revert "Merge pull request #1 from octo/one"\n\n{revert_text}', 60)]
-        )
-        assert (labels(evaluation)["R"], evaluation.pulls) == ((1, 1), 1)
-
-    def test_a_repair_that_names_its_cause_counts_for_h_alone(self) -> None:
-        evaluation = run_evaluation([commit("One (#1)", 0), commit("Fix crash (#2)\n\nRegression from #1.", 60)])
-        assert labels(evaluation) == {"R": (0, 0), "H": (1, 1)}
-
-    def test_what_happens_after_the_window_counts(self) -> None:
-        later = commit('Revert "One" (#2)\n\nReverts octo/engine#1', 24 * 40)
-        assert labels(run_evaluation([commit("One (#1)", 0), later], days=3))["R"] == (1, 1)
+    @pytest.mark.parametrize(
+        ("commits", "reverted", "harmed"),
+        [
+            pytest.param([ONE, commit(f"Undo\n\nThis reverts commit {ONE.sha}.", 60)], 1, 1, id="no-number"),
+            pytest.param([ONE, commit("Fix crash (#2)\n\nRegression from #1.", 60)], 0, 1, id="a-repair"),
+            pytest.param([ONE, commit(UNDONE, 24 * 40)], 1, 1, id="after-the-window"),
+        ],
+    )
+    def test_what_counts(self, commits: list[TreeCommit], reverted: int, harmed: int) -> None:
+        assert labels(run_evaluation(commits, days=3)) == {"R": (reverted,) * 2, "H": (harmed,) * 2}
 
     @pytest.mark.parametrize(
         ("origin", "repository"),
@@ -165,12 +157,13 @@ class TestLabels:
         ],
     )
     def test_reverts_name_the_repository(self, origin: Repository | None, repository: Repository | None) -> None:
-        commits = [commit("One (#1)", 0), commit("Take back (#2)\n\nReverts octo/engine#1", 60)]
-        evaluation = run_evaluation(commits, facts=replace(CLONE, repository=origin), repository=repository)
+        evaluation = run_evaluation(
+            [ONE, commit(UNDONE, 60)], facts=replace(CLONE, repository=origin), repository=repository
+        )
         assert (evaluation.source.repository, labels(evaluation)["R"]) == ("octo/engine", (1, 1))
 
     def test_a_clone_from_nowhere_is_called_local(self) -> None:
-        evaluation = run_evaluation([commit("One (#1)", 0)], facts=replace(CLONE, repository=None))
+        evaluation = run_evaluation([ONE], facts=replace(CLONE, repository=None))
         assert evaluation.source.repository == "local/clone"
 
 
@@ -186,12 +179,10 @@ class TestNotes:
     @pytest.mark.parametrize(
         ("commits", "note"),
         [
-            pytest.param([commit("One (#1)", 0)], "0 days of history", id="short"),
-            pytest.param([commit("One (#1)", 0)], "No revert was found", id="no-reverts"),
-            pytest.param([commit("One (#1)", 0)], "less than 60 days before the last commit", id="young"),
-            pytest.param(
-                [commit("One (#1)", 0), commit("Two", 1), commit("Three", 2)], "Only 1 of 3 commits", id="unnamed"
-            ),
+            pytest.param([ONE], "0 days of history", id="short"),
+            pytest.param([ONE], "No revert was found", id="no-reverts"),
+            pytest.param([ONE], "less than 60 days before the last commit", id="young"),
+            pytest.param([ONE, commit("Two", 1), commit("Three", 2)], "Only 1 of 3 commits", id="unnamed"),
             pytest.param(
                 [commit("One (#1)", 0, {"examples/a.py": (1, 1)})], "examples/ (docs) in 1", id="classes"
             ),
@@ -207,16 +198,16 @@ class TestNotes:
 
     @pytest.mark.parametrize(("days", "is_short"), [(90, True), (91, False)])
     def test_a_history_needs_ninety_whole_days(self, days: int, *, is_short: bool) -> None:
-        commits = [commit("One (#1)", 0), commit("Two (#2)", 24 * 100)]
+        commits = [ONE, commit("Two (#2)", 24 * 100)]
         assert ("of history before the window" in self.notes(commits, since=days)) is is_short
 
     @pytest.mark.parametrize(("days", "young"), [(59, "2 pull"), (60, "1 pull"), (61, "0 pull")])
     def test_what_merged_within_sixty_days_may_still_be_taken_back(self, days: int, young: str) -> None:
-        commits = [commit("One (#1)", 0), commit("Two (#2)", 1), commit("End", 24 * days)]
+        commits = [ONE, commit("Two (#2)", 1), commit("End", 24 * days)]
         assert (f"{young} request" in self.notes(commits)) is (young != "0 pull")
 
     def test_a_shallow_clone_is_told(self) -> None:
-        notes = self.notes([commit("One (#1)", 0)], facts=replace(CLONE, is_shallow=True))
+        notes = self.notes([ONE], facts=replace(CLONE, is_shallow=True))
         assert "git fetch --unshallow" in notes
 
     @pytest.mark.parametrize(("silent", "is_told"), [(30, False), (31, True)])
@@ -248,13 +239,9 @@ class TestWithoutProduct:
             ("packages/web/examples/", "docs", 1),
             ("tests/", "tests", 1),
         ]
-
-    def test_files_without_an_extension_go_by_their_names(self) -> None:
+        assert measure_non_product_share([], DEFAULT_PATH_CLASSES) == NonProductShare(0.0, ())
         measured = measure_non_product_share([self.touching("deploy/Procfile")], DEFAULT_PATH_CLASSES)
         assert [place.pattern for place in measured.places] == ["Procfile"]
-
-    def test_of_nothing_the_share_is_nought(self) -> None:
-        assert measure_non_product_share([], DEFAULT_PATH_CLASSES) == NonProductShare(0.0, ())
 
 
 class TestRefusals:

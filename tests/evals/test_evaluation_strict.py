@@ -1,7 +1,5 @@
 import datetime as dt
-from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +11,6 @@ from impact.git.clone_trees import CloneFacts
 from impact.source.models import TreeCommit
 from tests.evals.commits import commit
 from tests.helpers.builders import REPOSITORY
-
-DAY = dt.timedelta(days=1)
 
 words = st.sampled_from(["One", "Fix two", "Compile three", "Docs", "Speed up the engine's fourth part"])
 paths = st.dictionaries(
@@ -39,23 +35,7 @@ def lines_of_commits(draw: st.DrawFn, first: int, begin: float) -> list[TreeComm
     return sorted(made, key=lambda each: each.committed_at)
 
 
-OLD = [commit(f"Change the engine's part {number} (#{number})", 24 * number) for number in range(1, 20)]
-ASKED = commit("Change the engine's part 5 once more (#50)", 24 * 120)
-WITH_IT = {
-    "fixes": [commit(f"Fix crash {number} (#{number})", 24 * 120 + number - 100) for number in range(100, 112)],
-    "revert of its file": [commit('Revert "Part 7" (#100)\n\nReverts octo/engine#7', 24 * 120)],
-    "revert of its title": [commit('Revert "Part 5" (#100)\n\nReverts octo/engine#5', 24 * 120)],
-}
-
-
 class TestStrictness:
-    @pytest.mark.parametrize("later", WITH_IT.values(), ids=list(WITH_IT))
-    def test_what_merges_with_it_counts_for_the_next_one_alone(self, later: list[TreeCommit]) -> None:
-        alone, scores_by_number = self.scores([*OLD, ASKED]), self.scores([*OLD, ASKED, *later])
-        assert scores_by_number[50] == alone[50]
-        again = replace(ASKED, message=f"{ASKED.message[:-5]}(#51)", committed_at=ASKED.committed_at + DAY)
-        assert self.scores([*OLD, again, *later])[51] > alone[50]
-
     @given(lines_of_commits(1, 0), lines_of_commits(100, 24 * 201), lines_of_commits(100, 24 * 201))
     def test_nothing_that_merges_later_changes_a_score(
         self, before: list[TreeCommit], after: list[TreeCommit], other: list[TreeCommit]

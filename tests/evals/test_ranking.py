@@ -151,22 +151,14 @@ class TestMeasurement:
 
     def test_rankings_are_compared_on_the_same_days(self) -> None:
         measurement = Measurement(CASES, ("R",), 50)
-        one, other = (
-            measurement.measure_ranking("one", [1, 2, 0, 3, 0, 0]),
-            measurement.measure_ranking("other", [1, 2, 0, 3, 0, 0]),
-        )
+        one, other = (measurement.measure_ranking(name, [1, 2, 0, 3, 0, 0]) for name in ("one", "other"))
         difference = one.aucs["R"].compare(other.aucs["R"])
         assert (difference.value, difference.low, difference.high) == (0.0, 0.0, 0.0)
 
-    def test_without_positives_nothing_is_known(self) -> None:
-        measurement = Measurement([Case(FIRST, frozenset())], ("R",), 5)
+    @pytest.mark.parametrize(("case", "days"), [(Case(FIRST, frozenset()), 1), (Case(FIRST, R, is_known=True), 0)])
+    def test_without_positives_that_are_open_nothing_is_known(self, case: Case, days: int) -> None:
+        measurement = Measurement([case], ("R",), 5)
         row = measurement.measure_ranking("any", [1]).rows["R"]
-        assert math.isnan(row.auc.value)
-        assert not row.auc.is_defined
-        assert row.precision.value == 0.0
-
-    def test_without_open_cases_nothing_is_known(self) -> None:
-        measurement = Measurement([Case(FIRST, R, is_known=True)], ("R",), 5)
-        row = measurement.measure_ranking("any", [1]).rows["R"]
-        assert (measurement.days, row.auc.is_defined) == (0, False)
-        assert all(map(math.isnan, (row.auc_all, row.auc.value, row.precision.value)))
+        assert (measurement.days, row.auc.is_defined) == (days, False)
+        assert all(map(math.isnan, (row.auc_all, row.auc.value)))
+        assert row.precision.value == 0.0 if days else math.isnan(row.precision.value)

@@ -22,6 +22,7 @@ pytestmark = [pytest.mark.slow, needs_git]
 
 EVERY = sorted((*BROKEN, *SOUND))
 NOTHING = review_answer()
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def evaluate(clone: Path, claude: ClaudeEmulator, tmp_path: Path) -> Callable[..
 
 
 @pytest.fixture
-def evals(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def evals(tmp_path: Path) -> Run:
     """Run ``python -m evals reading``, without a key."""
     return partial(run_evals, tmp_path)
 
@@ -87,16 +88,7 @@ def right(number: int) -> dict[str, Any]:
 
 def rows(text: str) -> dict[str, str]:
     cut = [" ".join(line.split()) for line in text.splitlines()]
-    names = (
-        "reading",
-        "not recognised",
-        "recognised",
-        "rules and reading",
-        "rules",
-        "Confirmed",
-        "Cost",
-        "Not read",
-    )
+    names = "reading,not recognised,recognised,rules and reading,rules,Confirmed,Cost,Not read".split(",")
     return {name: line for line in cut for name in names[::-1] if line.startswith(name)}
 
 
@@ -129,7 +121,7 @@ class TestWithAKey:
     )
     def test_readers_get_what_they_deserve(
         self,
-        evaluate: Callable[..., subprocess.CompletedProcess[str]],
+        evaluate: Run,
         claude: ClaudeEmulator,
         report: Callable[[int], dict[str, Any]],
         expected: str,
@@ -145,9 +137,7 @@ class TestWithAKey:
         )
         assert len(claude.requests) == 2 * PAIRS
 
-    def test_it_goes_on_where_it_was_and_names_what_failed(
-        self, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
-    ) -> None:
+    def test_it_goes_on_where_it_was_and_names_what_failed(self, evaluate: Run, claude: ClaudeEmulator) -> None:
         claude.respond = answering(lambda number: {"suspicions": "none"} if number == 3 else right(number))
         failed = evaluate()
         assert failed.returncode == 1
@@ -165,9 +155,7 @@ class TestWithAKey:
         assert {pair["other"] for pair in report["pairs"]} == set(SOUND)
         assert 0 < report["cost"] < 0.1
 
-    def test_memory_is_counted_apart(
-        self, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
-    ) -> None:
+    def test_memory_is_counted_apart(self, evaluate: Run, claude: ClaudeEmulator) -> None:
         claude.respond = answering(
             lambda number: {**right(number), "recognised": "partly" if number in {2, 4} else "no"}
         )
@@ -175,9 +163,7 @@ class TestWithAKey:
         assert table["not recognised"].startswith("not recognised 2 of 2, 100 %")
         assert table["recognised"].startswith("recognised 2 of 2, 100 %")
 
-    def test_the_cost_has_a_limit(
-        self, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
-    ) -> None:
+    def test_the_cost_has_a_limit(self, evaluate: Run, claude: ClaudeEmulator) -> None:
         done = evaluate("--max-cost=0")
         assert (done.returncode, claude.requests) == (1, [])
         assert "not read, as the limit of $0.00 is reached" in done.stdout
@@ -188,9 +174,7 @@ class TestWithAKey:
         assert (done.returncode, len(claude.requests)) == (1, 1)
         assert rows(done.stdout)["Not read"].startswith("Not read: 7 merges")
 
-    def test_five_failures_in_a_row_end_it(
-        self, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
-    ) -> None:
+    def test_five_failures_in_a_row_end_it(self, evaluate: Run, claude: ClaudeEmulator) -> None:
         claude.respond = answering(lambda _: {"suspicions": "none"})
         done = evaluate()
         assert done.stdout.count("the model's report was not usable\n") == 5
@@ -207,7 +191,7 @@ class TestWithAKey:
     )
     def test_what_can_not_be_done_is_one_sentence(
         self,
-        evaluate: Callable[..., subprocess.CompletedProcess[str]],
+        evaluate: Run,
         arguments: tuple[str, ...],
         message: str,
         *,
@@ -226,9 +210,7 @@ class TestWithoutAKey:
         shutil.copytree(collected_pairs, tmp_path, dirs_exist_ok=True)
         return tmp_path / "pairs"
 
-    def test_prompts_are_those_of_the_bot(
-        self, folder: Path, evaluate: Callable[..., subprocess.CompletedProcess[str]], claude: ClaudeEmulator
-    ) -> None:
+    def test_prompts_are_those_of_the_bot(self, folder: Path, evaluate: Run, claude: ClaudeEmulator) -> None:
         evaluate()
         sent = {find_number(json.dumps(body["messages"][0])): body for body in claude.requests}
         assert sorted(sent) == EVERY
@@ -256,9 +238,7 @@ class TestWithoutAKey:
         assert sorted(order) == EVERY
         assert order not in (EVERY, [*BROKEN, *SOUND], [*SOUND, *BROKEN])
 
-    def test_answers_get_the_same_figures_as_a_model(
-        self, folder: Path, evals: Callable[..., subprocess.CompletedProcess[str]]
-    ) -> None:
+    def test_answers_get_the_same_figures_as_a_model(self, folder: Path, evals: Run) -> None:
         prompts = _read_prompts(folder)
         for prompt in prompts:
             _write_answer(folder, prompt, right(find_number(prompt["user"])))
@@ -273,9 +253,7 @@ class TestWithoutAKey:
         assert "the report was refused: Your report was refused: suspicions" in done.stdout
         assert f"#{find_number(prompts[1]['user'])}: there is no answer\n" in done.stdout
 
-    def test_a_quote_counts_if_the_reader_has_seen_it(
-        self, folder: Path, evals: Callable[..., subprocess.CompletedProcess[str]]
-    ) -> None:
+    def test_a_quote_counts_if_the_reader_has_seen_it(self, folder: Path, evals: Run) -> None:
         """The caller is in another file, which only a tool shows."""
         for prompt in _read_prompts(folder):
             number = find_number(prompt["user"])
@@ -292,9 +270,7 @@ class TestWithoutAKey:
         assert used.stdout.count("<data ") == 2
         assert rows(evals("score", str(folder)).stdout)["Confirmed"].startswith("Confirmed findings: 1, 1 ")
 
-    def test_tools_have_the_limits_of_the_bot(
-        self, folder: Path, evals: Callable[..., subprocess.CompletedProcess[str]]
-    ) -> None:
+    def test_tools_have_the_limits_of_the_bot(self, folder: Path, evals: Run) -> None:
         call = ("tool", str(folder), "1", "read_file", "engine/batch.py")
         outputs = [evals(*call).stdout for _ in range(4)]
         assert ["No more tools" in each for each in outputs] == [False, False, False, True]
@@ -304,9 +280,7 @@ class TestWithoutAKey:
         calls = json.loads((folder / "calls" / "001.json").read_text())
         assert len(calls["rounds"]) == 4
 
-    def test_an_answer_to_another_prompt_is_refused(
-        self, folder: Path, evals: Callable[..., subprocess.CompletedProcess[str]]
-    ) -> None:
+    def test_an_answer_to_another_prompt_is_refused(self, folder: Path, evals: Run) -> None:
         for prompt in _read_prompts(folder):
             _write_answer(folder, prompt, NOTHING)
         path = folder / "prompts" / "003.json"
@@ -330,7 +304,7 @@ class TestWithoutAKey:
         folder: Path,
         clone: Path,
         tmp_path: Path,
-        evals: Callable[..., subprocess.CompletedProcess[str]],
+        evals: Run,
         arguments: tuple[str, ...],
         message: str,
     ) -> None:

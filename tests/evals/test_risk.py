@@ -17,7 +17,7 @@ from bot.platform.pulls.paths import PathClass
 from evals.evaluation import BandShare, Evaluation, NonProductShare, PathShare, PositiveCount, RuleEffect, Verdict
 from evals.merges import MergeSource, read_labels, read_outcomes, read_pulls
 from evals.ranking import RankingRow, TopRow
-from evals.risk import format_json, format_scores, format_table
+from evals.risk import format_json, format_table
 from impact.evaluation.ranking_metrics import Estimate
 from impact.testing.clones import BEGIN as FIRST
 from impact.testing.clones import building, git, lines, needs_git
@@ -95,12 +95,6 @@ def test_it_measures_by_all_labels_and_writes_scores(pack: Path, tmp_path: Path)
     assert (tmp_path / "out.csv").read_text().count("\n") == 11
     evaluation = json.loads(evals(tmp_path, f"--pack={pack}", *window, "--json").stdout)
     assert [(each["label"], each["all"]) for each in evaluation["positives"]] == [("R", 1), ("H", 2), ("Y", 3)]
-
-
-def test_without_a_record_it_says_so(tmp_path: Path) -> None:
-    done = evals(tmp_path, "--pack=nothing")
-    assert done.returncode == 1
-    assert "history-2025.jsonl.gz is not there: give the folder of the record." in done.stderr
 
 
 CLONE_WINDOW = ("--since=2025-04-16", "--until=2025-05-30")
@@ -294,7 +288,3 @@ def test_json_holds_the_same_and_is_json() -> None:
 
 def refuse(name: str) -> None:
     raise AssertionError(f"{name} is no JSON")
-
-
-def test_scores_are_csv_in_the_order_of_merges() -> None:
-    assert format_scores(evaluation()) == "pr,score\n12,5.000364\n7,-8.000000\n"

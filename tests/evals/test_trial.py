@@ -259,10 +259,13 @@ def test_escaped_or_not_a_text_reads_the_same(text: str, plain: str) -> None:
 
 
 class TestReports:
-    def test_a_section_that_is_missing_is_named(self) -> None:
-        text = GOLDEN_ENTRY.format(place=1, number=5)
-        with pytest.raises(UsageError, match=r"x\.md: #5 does not have the four sections"):
-            parse_report(text.replace("**Technical impact**", "**Impact**"), "x.md")
+    @pytest.mark.parametrize(
+        ("gone", "message"),
+        [("**Technical impact**", "#5 does not have the four sections"), ("PR Number", "an entry has no number")],
+    )
+    def test_an_entry_without_a_part_is_refused(self, gone: str, message: str) -> None:
+        with pytest.raises(UsageError, match=message):
+            parse_report(GOLDEN_ENTRY.format(place=1, number=5).replace(gone, "Other"), "x.md")
 
     def test_a_text_that_imitates_a_report_stays_in_its_section(self) -> None:
         label = "**Key insights**"
@@ -278,11 +281,6 @@ class TestReports:
         assert first.startswith("What changed and why\nOne.")
         assert first.endswith("### Summary Key insights Two.")
         assert last == "Key insights\nThree."
-
-    def test_an_entry_without_a_number_is_refused(self) -> None:
-        text = GOLDEN_ENTRY.format(place=1, number=5)
-        with pytest.raises(UsageError, match="an entry has no number"):
-            parse_report(text.replace("PR Number", "Number"), "x.md")
 
 
 class TestChoice:
@@ -374,6 +372,7 @@ def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> TrialFolder:
 @pytest.mark.parametrize(
     ("verdict", "message"),
     [
+        pytest.param(None, "can't be used:\nverdicts/7.json is missing.", id="missing"),
         pytest.param("{", "verdicts/7.json can't be used: the file: Invalid JSON", id="no JSON"),
         pytest.param({**GOOD, "number": 8}, "verdicts/7.json is about #8.", id="another"),
         pytest.param({**GOOD, "preferred": "ours"}, "preferred: Input should be 'A', 'B' or 'tie'", id="side"),
@@ -388,14 +387,10 @@ def judged_folder(tmp_path_factory: pytest.TempPathFactory) -> TrialFolder:
 def test_a_malformed_verdict_is_named(judged_folder: TrialFolder, verdict: Any, message: str) -> None:
     path = judged_folder.get_file("verdicts", 7)
     path.parent.mkdir(exist_ok=True)
-    path.write_text(verdict if isinstance(verdict, str) else json.dumps(verdict))
+    path.unlink(missing_ok=True)
+    if verdict:
+        path.write_text(verdict if isinstance(verdict, str) else json.dumps(verdict))
     with pytest.raises(UsageError, match=re.escape(message)):
-        load_judged(judged_folder)
-
-
-def test_verdicts_that_are_missing_are_named(judged_folder: TrialFolder) -> None:
-    judged_folder.get_file("verdicts", 7).unlink(missing_ok=True)
-    with pytest.raises(UsageError, match=r"can't be used:\nverdicts/7\.json is missing\."):
         load_judged(judged_folder)
 
 

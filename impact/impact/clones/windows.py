@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from functools import cache
-from itertools import islice, pairwise
+from itertools import islice
 
 from impact.clones.upstream_line import select_dates, select_range
 from impact.errors import UsageError
@@ -70,7 +70,7 @@ def find_before(line: Sequence[LineCommit], instant: datetime) -> LineCommit | N
 
 @dataclass(frozen=True, slots=True)
 class PinChange:
-    """A downstream commit that moved its pin from one upstream commit to another; full or short hashes."""
+    """A downstream commit that moved its pin; both ends are full or short hashes, and ``old`` may be empty."""
 
     adapting: str
     old: str
@@ -131,13 +131,10 @@ def mine_pins(
         pinned = ((sha for pair in sides for sha in pair[at] - pair[1 - at]) for at in (0, 1))
         return [max(each, key=known.__getitem__, default="") for each in pinned]
 
-    pins: list[tuple[str, str]] = []
-    current = ""
+    pins: list[PinChange] = []
     for commit in downstream.iterate_commits(line):
         old, new = find_pins(commit)
-        if new and old != new and known[new] > known.get(current or old, -1):
-            pins.append((commit.sha, new))
-            if not current and old:
-                pins.insert(0, ("", old))
-            current = new
-    return [PinChange(adapting, old, new) for (_, old), (adapting, new) in pairwise(pins)]
+        current = pins[-1].new if pins else old
+        if new and old != new and known[new] > known.get(current, -1):
+            pins.append(PinChange(commit.sha, current, new))
+    return pins
