@@ -18,7 +18,7 @@ from impact.python.syntax import parse_source
 from impact.text.strings import collapse_lines, truncate_text
 
 # what is made of its output; raise it when that becomes other, so that nothing kept is taken for it
-CHECK_VERSION = 1
+CHECK_VERSION = 2
 # what it says where a method overrides another one: that it no longer does is told by its end
 OVERRIDES = "missing-override-decorator"
 # each kind that is asked for, with the use that it is about. They are those of one version: another one has others
@@ -208,16 +208,16 @@ def list_new(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> list[
     ]
     gone = (each for key, each in old.items() if key not in new and each.kind == OVERRIDES)
     lost = _list_lost_overrides(list(gone), new.values(), fresh)
-    by_use: dict[tuple[str, int, UseKind], Diagnostic] = {}
+    by_use: dict[tuple[str, int, UseKind, str], Diagnostic] = {}
     for each in (*fresh, *lost):
         by_use.setdefault(name_use(each), each)
     return list(by_use.values())
 
 
-def name_use(failing: Diagnostic | Finding) -> tuple[str, int, UseKind]:
-    """Return what stands for the use that fails, whatever is said of it."""
-    path = failing.path if isinstance(failing, Diagnostic) else failing.use.path
-    return path, failing.line, KINDS[failing.kind]
+def name_use(failing: Diagnostic | Finding) -> tuple[str, int, UseKind, str]:
+    """Return what stands for the use that fails, whatever is said of it. A line may import several names."""
+    path, kind = failing.path if isinstance(failing, Diagnostic) else failing.use.path, KINDS[failing.kind]
+    return path, failing.line, kind, failing.message if kind is UseKind.IMPORT else ""
 
 
 def _identify(diagnostic: Diagnostic) -> tuple[str, int, str, str]:

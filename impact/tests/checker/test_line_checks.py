@@ -183,6 +183,17 @@ def test_of_a_way_only_what_is_left_at_its_end_is_found_with_the_merge_that_bega
     assert doubted.findings[commits[4]] == checked.findings[commits[4]]
 
 
+@needs_checker
+@pytest.mark.slow
+def test_each_name_of_a_line_that_imports_several_went_with_its_own_merge(tmp_path: Path) -> None:
+    texts = [HERE, HERE + b"x = 1\n", AWAY, AWAY + b"y = 1\n", b"y = 1\n"]
+    commits = build(tmp_path / "engine", *({"engine/__init__.py": b"", "engine/a.py": text} for text in texts))
+    with open_clone_trees(tmp_path / "engine") as upstream:
+        findings = check_line(upstream, TEAM[:1], ("engine",), commits, (), {}).findings
+    names = {commit: [each.use.name for each in some] for commit, some in findings.items()}
+    assert names == {commits[2]: ["engine.a.g"], commits[4]: ["engine.a.f"]}
+
+
 def remove_g(commits: Sequence[str], *places: int) -> list[MergeContract]:
     """Return the contracts of merges that remove a function, and of two that change another, or its body alone."""
     others = {0: ("other.g", ChangeKind.REMOVED), 3: ("engine.a.g", ChangeKind.BEHAVIOUR)}
