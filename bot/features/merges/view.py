@@ -363,6 +363,11 @@ def format_more(count: int, elsewhere: str = "") -> str:
     return f"and {count} more{elsewhere}"
 
 
+def join_some(texts: Sequence[str], most: int) -> str:
+    """Return the first texts in a row, and how many more there are."""
+    return f"{', '.join(texts[:most])}{f' {format_more(len(texts) - most)}' if len(texts) > most else ''}"
+
+
 # --- what was reverted or repaired
 
 

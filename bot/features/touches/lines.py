@@ -24,6 +24,7 @@ from bot.features.merges.summary import Evidence, build_evidence_url
 from bot.features.merges.view import (
     format_more,
     format_outcome,
+    join_some,
     keep_short,
     keep_title,
     make_list,
@@ -233,8 +234,7 @@ _MAX_PLACE_LENGTH = 90
 # of a cell: Slack wraps none, and a window shall show all columns
 MAX_CELL, _MAX_PATH = 42, 30
 _MAX_REASON_LENGTH = 160
-_MAX_EFFECT_LENGTH = 240
-_MAX_ACTION_LENGTH = 240
+_MAX_EFFECT_LENGTH = _MAX_ACTION_LENGTH = 240
 _MAX_OTHER_NEWS, _MAX_EXCERPT_LINE = 2, 120
 # functions that may go, in a line
 _MAX_SPENT_NAMES = 2
@@ -355,9 +355,8 @@ def render_pending(pending: PendingHits | None, since: datetime | None = None) -
 
 
 def _count_spent(spent: Sequence[SpentUse]) -> Iterator[str]:
-    places = ", ".join(_name_place(each.use) for each in spent[:_MAX_SPENT_NAMES])
-    rest = f" {format_more(len(spent) - _MAX_SPENT_NAMES)}" if len(spent) > _MAX_SPENT_NAMES else ""
-    yield f" May go: {places}{rest}; /prdigest pending says why."
+    places = join_some([_name_place(each.use) for each in spent], _MAX_SPENT_NAMES)
+    yield f" May go: {places}; /prdigest pending says why."
 
 
 def render_spent(spent: CoveredList[SpentUse], most: int) -> list[Block]:
@@ -408,9 +407,8 @@ def describe_nothing(report: TouchReport) -> str:
 
 def list_judges(report: TouchReport | None) -> list[str]:
     """Return who judged, as a clause; nothing where nothing was judged."""
-    return (
-        [f"{report.judges[0].lower()}{report.judges[1:-1]}"] if report and report.merges and report.judges else []
-    )
+    judges = report.judges if report and report.merges else ""
+    return [f"{judges[0].lower()}{judges[1:-1]}"] if judges else []
 
 
 def make_sentence(text: str) -> Block:
@@ -450,28 +448,25 @@ def render_hit_line(hit: MergeTouches, context: HitContext, limits: TouchLimits)
     if not hit.touches:
         return render_hit_start(hit, context, name_level(hit.level))
     touch = hit.touches[0]
-    others = len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
     return [
         *render_hit_start(hit, context),
         make_text(" "),
         *render_touch(touch, context.pulls.get(hit.number), limits),
-        *([make_text(f" (+{format_count(others, 'place')})")] if others > 0 else []),
+        *render_other_places(count_other_places(hit)),
         *render_action(touch, limits.action),
         *([make_text(" "), *context.lessons[hit.number]] if hit.number in context.lessons else []),
     ]
 
 
 def render_hit_start(hit: MergeTouches, context: HitContext, level: str = "", title: str = "") -> list[Element]:
-    outcome = context.outcomes.get(hit.number)
     elements = [
         *render_number(hit.number, context.pulls.get(hit.number)),
         *([make_text(f" {level}", bold=True)] if level else []),
         *([make_text(f": {title}")] if title else []),
     ]
-    if outcome:
-        by = outcome.by
-        start, end = make_text(f" ({format_outcome(outcome)} ", italic=True), make_text(")", italic=True)
-        elements += [start, make_link(by.url, f"#{by.number}"), end]
+    if outcome := context.outcomes.get(hit.number):
+        elements.append(make_text(f" ({format_outcome(outcome)} ", italic=True))
+        elements += [make_link(outcome.by.url, f"#{outcome.by.number}"), make_text(")", italic=True)]
     return elements
 
 
@@ -531,8 +526,15 @@ def render_action(touch: Touch, words: int) -> list[Element]:
 def make_place_cell(path: str, line: int, others: int) -> list[Element]:
     """Return a cell with a place in the team's code, and how many others there are."""
     place = shorten_start(collapse_lines(path) or UNNAMED, "/", _MAX_PATH)
-    more = [make_text(f" (+{format_count(others, 'place')})")] if others > 0 else []
-    return [make_text(f"{place}:{line}" if line else place, code=True), *more]
+    return [make_text(f"{place}:{line}" if line else place, code=True), *render_other_places(others)]
+
+
+def count_other_places(hit: MergeTouches) -> int:
+    return len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
+
+
+def render_other_places(others: int) -> list[Element]:
+    return [make_text(f" (+{format_count(others, 'place')})")] if others > 0 else []
 
 
 def make_verdict_row(pull: PullRequest, profile: str) -> Block:
@@ -684,12 +686,12 @@ def select_breaking(
         for contract in contracts
         if contract.number in by_number and (breakages := list_breakages(contract))
     )
-    return tuple(sorted(listed, key=_get_order))
 
+    def get_order(merge: BreakingMerge) -> tuple[bool, int, int]:
+        takes_away = merge.breakages[0].change.kind is ChangeKind.REMOVED
+        return not takes_away, -len(merge.breakages), -merge.number
 
-def _get_order(merge: BreakingMerge) -> tuple[bool, int, int]:
-    takes_away = merge.breakages[0].change.kind is ChangeKind.REMOVED
-    return not takes_away, -len(merge.breakages), -merge.number
+    return tuple(sorted(listed, key=get_order))
 
 
 def render_breaking(merges: Sequence[BreakingMerge], *, most: int = 5, names: int = 3) -> Iterator[Block]:
@@ -699,17 +701,15 @@ def render_breaking(merges: Sequence[BreakingMerge], *, most: int = 5, names: in
     """
     if not merges:
         return
-    lines = [_render_merge(merge, names) for merge in merges[:most]]
+    lines = []
+    for merge in merges[:most]:
+        title = keep_title(merge.pull)
+        link = make_link(merge.pull.url, f"#{merge.number}{f' {title}' if title else ''}", bold=True)
+        lines.append([link, make_text(" — "), *_render_breakages(merge.breakages, names)])
     if rest := merges[most:]:
         urls = {merge.number: merge.pull.url for merge in rest}
         lines.append([make_text("Also "), *render_numbers([*urls], urls, len(urls))])
     yield make_list("Breaking", lines)
-
-
-def _render_merge(merge: BreakingMerge, names: int) -> list[Element]:
-    title = keep_title(merge.pull)
-    elements = [make_link(merge.pull.url, f"#{merge.number}{f' {title}' if title else ''}", bold=True)]
-    return [*elements, make_text(" — "), *_render_breakages(merge.breakages, names)]
 
 
 def _render_breakages(breakages: Sequence[Breakage], most: int) -> list[Element]:
@@ -734,8 +734,7 @@ def _make_plural(verb: re.Match[str]) -> str:
 def describe_elsewhere(pulls: Sequence[PullRequest]) -> str:
     """Return which merges are not judged since they went into other branches, as a clause; empty for none."""
     names = [f"#{pull.number} (into {shorten_branch(pull)})" for pull in pulls]
-    more = f" {format_more(len(names) - _MAX_ELSEWHERE)}" if len(names) > _MAX_ELSEWHERE else ""
-    return f"not judged: {', '.join(names[:_MAX_ELSEWHERE])}{more}" if names else ""
+    return f"not judged: {join_some(names, _MAX_ELSEWHERE)}" if names else ""
 
 
 # --- how a team adapted before

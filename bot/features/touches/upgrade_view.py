@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bot.features.merges.view import format_more, make_list, render_lines
+from bot.features.merges.view import format_more, join_some, make_list, render_lines
 from bot.features.touches.lines import (
     NEWS_TITLE,
     make_place_cell,
     make_sentence,
     render_action,
     render_effect,
+    render_other_places,
     render_spent,
     shorten_start,
 )
@@ -133,7 +134,7 @@ def _list_stops(plan: UpgradePlan, url: str) -> Iterator[str]:
         files = format_count(len({item.uses[0].path for item in stop.items}), "file")
         yield (
             f"- [ ] {_link_commit(stop.commit, url)}, before {_link_pull(stop.number, url)} "
-            f"{escape_line(stop.title)}: {_join_some([*map(write_code, short)], _MAX_NAMES)} in {files}"
+            f"{escape_line(stop.title)}: {join_some([*map(write_code, short)], _MAX_NAMES)} in {files}"
         )
     yield f"- [ ] {_link_commit(plan.end, url)}, the end\n"
 
@@ -213,7 +214,7 @@ def _format_row(places: Sequence[str], also: str, item: UpgradeItem, url: str) -
     change, net = item.net.change, item.net
     is_elsewhere = change.new_name and change.kind in (ChangeKind.MOVED, ChangeKind.RENAMED)
     target = f" to {write_code(change.new_name)}" if is_elsewhere else ""
-    others = f"; {also} {_join_some(places[1:], _MAX_LINES)}" if places[1:] else ""
+    others = f"; {also} {join_some(places[1:], _MAX_LINES)}" if places[1:] else ""
     merges = ", ".join(_link_pull(merge.number, url) for merge in net.merges[-_MAX_MERGES:])
     place = escape_line(f"{change.path.rpartition('/')[2]}:{change.line}")
     # a line that is gone is in the merge itself
@@ -233,11 +234,6 @@ def _link_pull(number: int, url: str) -> str:
 def _link_commit(commit: str, url: str) -> str:
     short = commit[:_HASH_LENGTH] or "the start"
     return f"[{short}]({write_address(f'{url}/commit/{commit}')})" if url and commit else short
-
-
-def _join_some(texts: Sequence[str], most: int) -> str:
-    more = f" {format_more(len(texts) - most)}" if len(texts) > most else ""
-    return f"{', '.join(texts[:most])}{more}"
 
 
 def describe_difference(change: ContractChange) -> str:
@@ -268,7 +264,7 @@ def _describe_parameters(old: Signature, new: Signature) -> str:
 def _list_parameters(label: str, parameters: Iterable[Parameter]) -> str:
     names = [each.name if each.default is None else f"{each.name}={each.default}" for each in parameters]
     codes = [write_code(truncate_text(name, _MAX_PARAMETER)) for name in names]
-    return f"{label} {_join_some(codes, _MAX_PARAMETERS)}" if names else ""
+    return f"{label} {join_some(codes, _MAX_PARAMETERS)}" if names else ""
 
 
 # --- the message: how much it is, where to stop, and what comes first
@@ -348,14 +344,13 @@ def _render_plan(
 
 
 def _render_item(item: UpgradeItem, url: str, words: int) -> list[Element]:
-    others = len(item.uses) - 1
     return [
         make_text(f"line {item.uses[0].line} ", bold=item.level is TouchLevel.BREAKS),
         *render_effect(replace(item.touch, change=item.net.change), words),
         make_text(" ("),
         _link_number(item.net.last_merge.number, url),
         make_text(")"),
-        *([make_text(f" (+{format_count(others, 'place')})")] if others else []),
+        *render_other_places(len(item.uses) - 1),
         *render_action(item.touch, words),
     ]
 

@@ -17,6 +17,7 @@ from bot.features.touches.lines import (
     PendingHits,
     TouchLimits,
     TouchVerdict,
+    count_other_places,
     describe_nothing,
     format_class_title,
     format_kind,
@@ -359,9 +360,8 @@ def _render_hit_cells(
     if not hit.touches:
         return [*start, [], [make_text(name_level(hit.level))]]
     touch, pull = hit.touches[0], context.pulls.get(hit.number)
-    others = len({(use.path, use.line) for each in hit.touches for use in each.uses}) - 1
     effect = [*render_effect(touch, limits.reason), *render_line_link(touch.change, pull)]
-    return [*start, make_place_cell(touch.use.path, touch.use.line, others), effect]
+    return [*start, make_place_cell(touch.use.path, touch.use.line, count_other_places(hit)), effect]
 
 
 def _render_hit_hint(hit: MergeTouches, context: HitContext, limits: TouchLimits) -> list[Element]:
