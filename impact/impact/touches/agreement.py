@@ -20,6 +20,8 @@ from impact.touches.rules import qualify_verdict
 _BOTH, _CHECKER = 1.0, 0.9
 # what a checker does not look at, or not closely: there the rules break alone. A replacement may stand in a string
 _ONLY_RULES = frozenset({UseKind.PATCH, UseKind.NAMED, UseKind.COPY})
+# of these a checker says that members are abstract, though a protocol may only declare them
+_ABSTRACT = frozenset({"bad-instantiation", "implicit-abstract-class"})
 # a name that is gone may still be there for a checker: from a base that it can't read, or after a `del`
 _LOST = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
 _SUBJECTS = {
@@ -32,7 +34,16 @@ _SUBJECTS = {
 _OTHER_SUBJECT = (ContractClass.FUNCTION, ChangeKind.SIGNATURE)
 
 
-def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]:
+def leave_out_declared(witness: Witness, contract: MergeContract) -> Witness:
+    """Return a witness without what lacks only members that a merge declares: nothing fails by that."""
+    kinds = [(each.kind, each.name.rpartition(".")[2]) for each in (*contract.changes, *contract.unlisted)]
+    declared = {name for kind, name in kinds if kind is ChangeKind.ADDED_MEMBER}
+    declared -= {name for kind, name in kinds if kind is ChangeKind.ABSTRACT_MEMBER}
+    left = [each for each in witness.findings if each.kind not in _ABSTRACT or not {*each.names[1:]} <= declared]
+    return replace(witness, findings=tuple(left))
+
+
+def weigh_touches(touches: Sequence[Touch], witness: Witness) -> Iterator[Touch]:
     """Yield the touches of the rules as both witnesses leave them: what both say breaks is certain.
 
     What the rules say alone may break, where the checker looked; but not for names that are gone, constructors,
@@ -42,9 +53,12 @@ def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]
     for finding in witness.findings:
         for line in finding.lines:
             by_line[finding.use.path, line].append(finding)
+    others = {use for touch in touches if touch.change.kind is not ChangeKind.DEPRECATED for use in touch.uses}
     for touch in touches:
+        # nothing fails by a deprecation where something else changed
+        apart = others if touch.change.kind is ChangeKind.DEPRECATED else ()
         failures = {use: [each for each in by_line[use.path, use.line] if _is_of(each, use)] for use in touch.uses}
-        both = [use for use in touch.uses if failures[use] and not use.is_guarded]
+        both = [use for use in touch.uses if failures[use] and not use.is_guarded and use not in apart]
         if not _is_weighed(touch.change):
             yield touch
         elif touch.level is TouchLevel.BREAKS:
@@ -53,7 +67,10 @@ def weigh_touches(touches: Iterable[Touch], witness: Witness) -> Iterator[Touch]
         else:
             if both:
                 reason = failures[both[0]][-1].message
-                yield replace(touch, level=TouchLevel.BREAKS, uses=tuple(both), score=_BOTH, reason=reason)
+                # what is set may be new to its object, unless that is a model or has slots
+                is_open = touch.change.kind in _LOST and both[0].kind is UseKind.SET
+                level = TouchLevel.MAY_BREAK if is_open else TouchLevel.BREAKS
+                yield replace(touch, level=level, uses=tuple(both), score=_BOTH, reason=reason)
             if rest := tuple(use for use in touch.uses if use not in both):
                 yield replace(touch, uses=rest)
 

@@ -17,7 +17,7 @@ from impact.history.reverts import Revert
 from impact.profile.models import MovedHit, Profile, ProfileMove, Use
 from impact.python.module_names import name_module
 from impact.text.strings import count_common, truncate_text
-from impact.touches.agreement import list_alone, list_doubts, weigh_touches
+from impact.touches.agreement import leave_out_declared, list_alone, list_doubts, weigh_touches
 from impact.touches.call_rules import Verdict, quote_name
 from impact.touches.models import JudgedCommit, MergeTouches, RankFigures, Touch, TouchLevel, TouchReport
 from impact.touches.profile_index import ProfileIndex
@@ -151,6 +151,7 @@ def _list_every(contract: MergeContract, index: ProfileIndex, witness: Witness |
     ]
     touches.sort(key=_get_order)
     if witness:
+        witness = leave_out_declared(witness, contract)
         touches = [*weigh_touches(touches, witness)]
         touches = sorted((*touches, *list_alone(witness, touches, contract, index)), key=_get_order)
     return touches

@@ -109,6 +109,15 @@ def test_what_fails_of_another_name_in_the_same_import_is_not_said_of_this_one()
     assert [(each.level, each.uses[0].name) for each in merge.touches] == [(BREAKS, "up.a.f"), (TOUCHES, "up.a.g")]
 
 
+def test_what_fails_follows_from_what_is_gone_and_not_from_what_is_deprecated_beside_it() -> None:
+    gone = Witness((find(7, kind=UseKind.IMPORT, name="up.a.f"),), FILES)
+    changes = make_change(ChangeKind.DEPRECATED, "up.a", ContractClass.MODULE), GONE
+    for some, level in ((changes, TOUCHES), (changes[:1], BREAKS)):
+        merge = judge_merge(make_merge(*some), ProfileIndex(make_profile([IMPORT])), gone)
+        assert merge.level is BREAKS
+        assert [each.level for each in merge.touches if each.change is changes[0]] == [level]
+
+
 def test_what_has_no_name_breaks_too() -> None:
     assert judge(LATER, make_use(UseKind.IMPORT, "up.b"), [find(9, name="")]).level is BREAKS
 
