@@ -19,6 +19,7 @@ from bot.jobs.queues import DramatiqJobQueue, JobTimeLimits
 from bot.monitoring import monitor_process
 from bot.platform import deadlines
 from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
+from bot.platform.dramatiq.broker import stop_workers
 from bot.settings import ListenAddress, Process, require_secret
 from bot.web import MAX_REQUEST_BYTES, add_events_route, connect_socket_mode, create_bolt_app, create_web_app
 from handlers import COMMANDS
@@ -29,8 +30,8 @@ log = logging.getLogger(__name__)
 # seconds that running jobs have after SIGTERM; then they are interrupted and return to their queue
 _JOB_GRACE = 12.0
 _JOB_TIMES = JobTimeLimits()
-# seconds for that return. With those for requests the sum stays below the twenty that a process has to end
-_REQUEUE_TIME = 4.0
+# seconds for that return. With those for the threads that fetch jobs the sum stays below the twenty of a process
+_REQUEUE_TIME = 2.0
 # seconds; the system may hand a signal to any thread, as after a freeze, and Python runs the handler in the main
 # thread alone, which has to wake up for it
 _SIGNAL_POLL_INTERVAL = 1.0
@@ -174,13 +175,7 @@ def _start_workers(
     try:
         yield
     finally:
-        # at the same time, so that quick workers do not wait for slow ones
-        timeout_ms = round((last_work + _REQUEUE_TIME) * 1_000)
-        stopping = [threading.Thread(target=worker.stop, args=(timeout_ms,)) for worker in workers]
-        for thread in stopping:
-            thread.start()
-        for thread in stopping:
-            thread.join()
+        stop_workers(workers, last_work + _REQUEUE_TIME)
         jobs.close()
 
 

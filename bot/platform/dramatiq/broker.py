@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from functools import wraps
 from typing import Any, cast
 from uuid import uuid4
 
-from dramatiq import Broker, Consumer, Message, MessageProxy
+from dramatiq import Broker, Consumer, Message, MessageProxy, Worker
 from dramatiq.brokers.redis import RedisBroker, _RedisConsumer
 from dramatiq.common import current_millis
 from dramatiq.errors import ConnectionClosed, Retry
@@ -40,6 +40,9 @@ from bot.platform.store.keys import (
 from bot.platform.store.leases import hold_lease
 
 log = logging.getLogger(__name__)
+
+# milliseconds for the threads of a worker that fetch jobs to end, and to hand back what was not begun
+_CONSUMERS_END = 1_500
 
 
 class LossReason(StrEnum):
@@ -268,6 +271,21 @@ def make_broker(
         maintenance_chance=1_000_000,
         middleware=middleware,
     )
+
+
+def stop_workers(workers: Sequence[Worker], seconds: float) -> None:
+    """Stop workers whose jobs have so many seconds.
+
+    Dramatiq's own stop takes the time of its first wait off again with each thread, and so leaves the last ones.
+    """
+    until = time.monotonic() + seconds
+    threads = [thread for worker in workers for thread in worker.workers]
+    for thread in threads:
+        thread.stop()
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    for worker in workers:
+        worker.stop(_CONSUMERS_END)
 
 
 @contextmanager

@@ -4,11 +4,11 @@ from time import sleep
 from typing import Any, cast
 
 import pytest
-from dramatiq import Message
+from dramatiq import Message, Worker, actor
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 
-from bot.platform.dramatiq.broker import make_broker
+from bot.platform.dramatiq.broker import make_broker, stop_workers
 from tests.helpers.checks import eventually
 
 
@@ -111,3 +111,22 @@ def test_a_consumer_that_may_take_no_more_jobs_still_shows_that_it_is_alive(
     after = store.zscore("dramatiq:__heartbeats__", name)
     assert after is not None
     assert after > before
+
+
+def test_a_worker_waits_for_each_of_its_jobs_as_long_as_they_have(broker: RedisBroker, store: Redis) -> None:
+    """Dramatiq's own stop would not wait for the last one: it takes off the same second for each thread before."""
+    started = list[float]()
+
+    @actor(broker=broker, queue_name="jobs")
+    def work(seconds: float) -> None:
+        started.append(seconds)
+        sleep(seconds)
+
+    worker = Worker(broker, worker_threads=4, worker_timeout=100)
+    worker.start()
+    for seconds in (1.0, 1.0, 1.0, 1.6):
+        work.send(seconds)
+    eventually(lambda: len(started) == 4)
+    stop_workers([worker], 2.0)
+    assert not [thread for thread in worker.workers if thread.is_alive()]
+    assert not store.keys("dramatiq:jobs*")
