@@ -21,6 +21,8 @@ from impact.text.strings import remove_invisible
 _NO = 1
 # copies of one merge with what took them back: a project has few branches of releases
 _MAX_COPIES = 40
+# what a command line can name; a branch of releases picks some hundreds
+_MAX_PICKED = 10_000
 # what `git cherry-pick -x` writes; people write fewer digits
 _PICKED = re.compile(r"cherry[- ]picked from commit ([0-9a-f]{7,40})", re.I)
 # what `git revert` writes
@@ -143,6 +145,9 @@ class GitTagHistory:
             if not any(revert.takes_back(each) for revert in reverts):
                 (reverts if each.is_revert else copies).append(each)
         own_shas = {each.sha for each in outside}
+        picked = [sha for each in copies for sha in _PICKED.findall(each.body)]
+        known = ("--no-walk", "--ignore-missing", *picked[:_MAX_PICKED])
+        origins = self._list_commits(repository, "", *known) if picked else []
         commits = (each for each in every if each.sha not in own_shas)
         return CommitWay(
             {
@@ -150,7 +155,7 @@ class GitTagHistory:
                 for each in commits
                 if not any(revert.takes_back(each) for revert in reverts)
             },
-            frozenset(number for each in (*copies, *reverts) for number in each.numbers),
+            frozenset(number for each in (*copies, *reverts, *origins) for number in each.numbers),
         )
 
     def _list_commits(self, repository: Repository, body: str, *arguments: str) -> list[_Commit]:
