@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -15,7 +16,6 @@ from bot.platform.deadlines import ProcessShutdown, ShutdownSignal
 from bot.platform.jobs import JobQueue
 
 log = logging.getLogger(__name__)
-
 
 _TICK_INTERVAL = timedelta(minutes=1)
 # seconds; the next tick, a minute later, continues where this one was interrupted
@@ -39,14 +39,14 @@ class _ClockResetScheduler(BackgroundScheduler):  # type: ignore[misc]
         return super()._process_jobs()  # type: ignore[no-any-return]
 
 
+@dataclass
 class Clock:
     """The source of ticks; ``ending`` interrupts one. Several clocks, restarts and missed ticks change nothing."""
 
-    def __init__(self, app: App, jobs: JobQueue, ending: ShutdownSignal | None = None) -> None:
-        self._app = app
-        self._jobs = jobs
-        self._ending = ending or ShutdownSignal()
-        self._is_planned = False
+    _app: App
+    _jobs: JobQueue
+    _ending: ShutdownSignal = field(default_factory=ShutdownSignal)
+    _is_planned: bool = field(default=False, init=False)
 
     def tick(self) -> None:
         """Put what is due on the queues. If a service is unavailable, leave it to the next minute's tick."""

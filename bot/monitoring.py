@@ -112,13 +112,10 @@ def list_store_metrics(app: App) -> list[Metric]:
     late = sum(delay >= LATE_AFTER for delay in delays)
     longest = max(delays, default=timedelta()).total_seconds()
     reports = sum(isinstance(item, IncidentReport | ReportUpdate) for item, _ in due)
-    ticks = []
-    if ticked:
-        last_tick = datetime.fromisoformat(ticked).timestamp()
-        ticks = [make_gauge("clock_last_tick_timestamp_seconds", "When a clock last ticked", last_tick)]
+    ticks = [datetime.fromisoformat(ticked).timestamp()] if ticked else []
     return [
         make_gauge("store_up", "Whether the store answers", 1),
-        *ticks,
+        *(make_gauge("clock_last_tick_timestamp_seconds", "When a clock last ticked", at) for at in ticks),
         make_gauge("digests_due", "Scheduled digests that are due and not posted", len(delays)),
         make_gauge("digests_late", "Scheduled digests that are late", late),
         make_gauge("digest_delay_seconds", "How long the oldest due digest has been due", longest),

@@ -131,11 +131,7 @@ OTHER, OWN = (
 BRANCHES: dict[str, tuple[str, tuple[str, ...], list[str]]] = {
     "without a pull request": ("base", (COPY, REVERT), ["0"]),
     "a pull request of the branch": ("base", (COPY, 'Revert "{title} (#20)" (#22)'), ["0"]),
-    "without its title and number": (
-        "base",
-        ("Keep\n\n(cherry picked from commit {merge})", "Undo it\n\nThis reverts commit {0}."),
-        ["0"],
-    ),
+    "without a number": ("base", (PICKED.replace(" (#12)", ""), "Undo it\n\nThis reverts commit {0}."), ["0"]),
     "without its title": ("base", (PICKED, "Undo the order\n\nThis reverts commit {0}."), ["0"]),
     "a copy of the revert": ("base", (PICKED, "Undo (#22) (#23)\n\nThis reverts commit {merge}."), ["0"]),
     "and that too": ("base", (COPY, REVERT, AGAIN), ["0", "2"]),
