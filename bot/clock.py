@@ -62,15 +62,9 @@ class Clock:
             log.warning("the clock missed a minute: %s", error)
 
     def start(self) -> BackgroundScheduler:
-        scheduler = _ClockResetScheduler(timezone="UTC")
-        scheduler.add_job(
-            self.tick,
-            "interval",
-            seconds=_TICK_INTERVAL.total_seconds(),
-            next_run_time=self._app.now(),
-            coalesce=True,
-            misfire_grace_time=None,
-            max_instances=1,
-        )
+        defaults = {"coalesce": True, "misfire_grace_time": None, "max_instances": 1}
+        scheduler = _ClockResetScheduler(timezone="UTC", job_defaults=defaults)
+        first, seconds = self._app.now(), _TICK_INTERVAL.total_seconds()
+        scheduler.add_job(self.tick, "interval", seconds=seconds, next_run_time=first)
         scheduler.start()
         return scheduler

@@ -152,8 +152,7 @@ def run_processes(
 def _start_clock(app: App, ending: ShutdownSignal) -> Iterator[None]:
     prepare_clock(app)
     jobs = DramatiqJobQueue(app.store, app.keyspace)
-    clock = Clock(app, jobs, ending)
-    ticking = clock.start()
+    ticking = Clock(app, jobs, ending).start()
     try:
         yield
     finally:

@@ -316,7 +316,7 @@ def _render_fields(
     words = " ".join(view.filters.list_options())
     # so may its repository, in whose place no other may be saved
     known = dict.fromkeys(map(str, (*repositories, shown.repository)))
-    places = _make_radio_buttons([("In a channel", _HERE), ("To me only", _ME)], _ME if is_personal else _HERE)
+    places = _make_select([("In a channel", _HERE), ("To me only", _ME)], _ME if is_personal else _HERE)
     channels: Element = {
         "type": "conversations_select",
         "filter": {"include": ["public", "private"], "exclude_bot_users": True},
@@ -333,7 +333,7 @@ def _render_fields(
     filter_hint = "Such as path:vllm/v1 label:rocm not-author:bots. Leave empty to show everything."
     blocks = [
         _make_input(REPOSITORY, "Repository", _make_repository_menu([*known], str(shown.repository))),
-        _make_input(WHERE, "Where", places),
+        _make_input(WHERE, "Where", {**places, "type": "radio_buttons"}),
         _make_input(
             CHANNEL, "Channel", channels, is_optional=True, hint="Only needed if the digest goes to a channel."
         ),
@@ -462,10 +462,6 @@ def _make_repository_menu(names: Sequence[str], chosen: str) -> Element:
     if len(names) <= _MAX_OPTIONS:
         return _make_select([(name, name) for name in names], chosen)
     return {"type": "external_select", "min_query_length": 0, "initial_option": _make_option(chosen, chosen)}
-
-
-def _make_radio_buttons(options: Sequence[tuple[str, str]], chosen: str) -> Element:
-    return {**_make_select(options, chosen), "type": "radio_buttons"}
 
 
 def _make_zone_option(name: str) -> Element:

@@ -169,7 +169,8 @@ def _fit_sections(sources: list[SectionSource], budget: int) -> list[DiffSection
 
 
 def _do_fit(sections: list[DiffSection], budget: int) -> bool:
-    return _count_tokens(sections) <= budget - _count_note_tokens(sections, budget)
+    notes = sum(estimate_tokens(note) + 1 for note in _render_notes(sections, 0, budget))
+    return _count_tokens(sections) <= budget - notes
 
 
 def _count_tokens(sections: list[DiffSection]) -> int:
@@ -198,10 +199,6 @@ def _cut_section(section: DiffSection, budget: int) -> DiffSection:
     written = sum(raw[:1] in ("+", "-") for raw in section.text.split("\n")[1:])
     unseen = max(section.file.changed_lines - seen, written - seen, section.missing_lines)
     return DiffSection(section.file, f"{start}\n{REST_NOTE.format(unseen)}", unseen)
-
-
-def _count_note_tokens(sections: list[DiffSection], budget: int) -> int:
-    return sum(estimate_tokens(note) + 1 for note in _render_notes(sections, 0, budget))
 
 
 def _render_notes(sections: list[DiffSection], not_listed: int, budget: int) -> list[str]:

@@ -73,12 +73,8 @@ class HistoryStore:
 
 
 def _build_history_key(repository: Repository, date: dt.date) -> str:
-    return MERGE_HISTORY.build_key(_normalize_name(repository), date)
-
-
-def _normalize_name(repository: Repository) -> str:
-    """Return the name in lower case: GitHub ignores the case of names, and people type them in any."""
-    return str(repository).lower()
+    # GitHub ignores the case of names, and people type them in any
+    return MERGE_HISTORY.build_key(str(repository).lower(), date)
 
 
 def _list_utc_dates(since: datetime, until: datetime) -> Iterable[dt.date]:
