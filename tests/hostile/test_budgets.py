@@ -1,7 +1,7 @@
 """One person has the model called as often as they can: theirs ends, and nobody else's does."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -26,7 +26,7 @@ from tests.features.subscriptions.wired import Bot, make_bot  # noqa: F401 (a fi
 from tests.helpers.builders import NOON
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.doubles import slack_request
-from tests.helpers.processes.jobs import enqueue
+from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.worlds import REPO
 from tests.hostile.tables.budgets import MANY, SPREES
 from tests.platform.slack.accepted import strings
@@ -93,15 +93,8 @@ class Desk:
 @contextmanager
 def desk(bot: Bot, store: Redis) -> Iterator[Desk]:
     jobs = DramatiqJobQueue(store, bot.base.keyspace, bot.services)
-    workers = jobs.make_workers(8)
-    for worker in workers:
-        worker.start()
-    try:
+    with closing(jobs), working(jobs.make_workers(8)):
         yield Desk(bot, store, jobs)
-    finally:
-        for worker in workers:
-            worker.stop()
-        jobs.close()
 
 
 def fill(bot: Bot, count: int, first: int = 1_001, words: int = 10) -> list[int]:

@@ -30,8 +30,7 @@ _POSSIBLE_CALL = re.compile(
 UNBOUNDED = {
     # until SIGTERM: that is what a thread waits for
     ("bot/processes.py", "stop_event.wait"): 1,
-    # Dramatiq's stop() ends in the seconds that it is given, and waitress's loop when its sockets are closed
-    ("bot/processes.py", "thread.join"): 1,
+    # waitress's loop ends when its sockets are closed
     ("bot/http_server.py", "loop.join"): 1,
     # a server that was killed
     ("bot/platform/store/embedded/keeper.py", "server.wait"): 1,

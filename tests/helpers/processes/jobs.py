@@ -1,7 +1,6 @@
 """Jobs of commands, put on their queues as the handlers put them, and workers in this process."""
 
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -9,6 +8,7 @@ from dramatiq import Worker
 
 from bot.dates import TodayProvider
 from bot.platform.commands import AllowedRepositories, ParseContext
+from bot.platform.dramatiq.broker import stop_workers
 from bot.platform.jobs import Job, JobQueue
 from bot.platform.slack.requests import Audience, SlackRequest
 from handlers import COMMANDS
@@ -44,5 +44,4 @@ def working(workers: Iterable[Worker]) -> Iterator[None]:
     try:
         yield
     finally:
-        with ThreadPoolExecutor(len(running)) as pool:
-            list(pool.map(lambda worker: worker.stop(10_000), running))
+        stop_workers(running, 10.0)
