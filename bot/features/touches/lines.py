@@ -233,8 +233,7 @@ TASK_LABEL = "Task for an agent"
 _MAX_PLACE_LENGTH = 90
 # of a cell: Slack wraps none, and a window shall show all columns
 MAX_CELL, _MAX_PATH = 42, 30
-_MAX_REASON_LENGTH = 160
-_MAX_EFFECT_LENGTH = _MAX_ACTION_LENGTH = 240
+_MAX_REASON_LENGTH, _MAX_EFFECT_LENGTH, _MAX_ACTION_LENGTH = 160, 240, 240
 _MAX_OTHER_NEWS, _MAX_EXCERPT_LINE = 2, 120
 # functions that may go, in a line
 _MAX_SPENT_NAMES = 2
@@ -377,14 +376,10 @@ def _render_spent_use(spent: SpentUse) -> list[Element]:
 
 def render_other_news(news: Sequence[OtherNews]) -> list[Block]:
     """Return what others first followed of what waits since the pin; nothing without any."""
-    lines = [
-        [
-            *render_number(each.pull.number, each.pull),
-            make_text(f" {name_level(each.level)}: "),
-            *render_other(each.commit),
-        ]
-        for each in news[:_MAX_OTHER_NEWS]
-    ]
+    lines = []
+    for each in news[:_MAX_OTHER_NEWS]:
+        start = render_number(each.pull.number, each.pull)
+        lines.append([*start, make_text(f" {name_level(each.level)}: "), *render_other(each.commit)])
     if rest := news[_MAX_OTHER_NEWS:]:
         urls = {each.pull.number: each.pull.url for each in rest}
         lines.append([make_text("Also "), *render_numbers([*urls], urls, len(urls))])
@@ -655,7 +650,8 @@ AGENT_TASK = "hit_task"
 # --- what breaks callers
 
 # the verb that an effect has after its one name
-_SINGULAR = re.compile(r"(?:(?<=^no longer )|^)(?:is|has|takes|accepts|requires)\b")
+_PLURAL = {"is": "are", "has": "have", "takes": "take", "accepts": "accept", "requires": "require"}
+_SINGULAR = re.compile(rf"(?:(?<=^no longer )|^)(?:{'|'.join(_PLURAL)})\b")
 _MAX_EFFECT = 160
 _MAX_ELSEWHERE = 4
 
@@ -721,14 +717,10 @@ def _render_breakages(breakages: Sequence[Breakage], most: int) -> list[Element]
         for place, each in enumerate(same):
             elements += [make_text(" and " if place == len(same) - 1 else ", ")] if place else []
             elements += make_code(shorten_name(each.change.name))
-        text = _SINGULAR.sub(_make_plural, effect) if len(same) > 1 else effect
+        text = _SINGULAR.sub(lambda verb: _PLURAL[verb[0]], effect) if len(same) > 1 else effect
         elements += [make_text(" "), *make_prose(text, {}, _MAX_EFFECT)]
     rest = len(breakages) - most
     return [*elements, *([make_text(f" ({format_more(rest)})")] if rest > 0 else [])]
-
-
-def _make_plural(verb: re.Match[str]) -> str:
-    return {"is": "are", "has": "have"}.get(verb[0], verb[0].removesuffix("s"))
 
 
 def describe_elsewhere(pulls: Sequence[PullRequest]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -426,23 +426,20 @@ def _read_steps(app: App, pulls: Sequence[PullRequest]) -> list[MergeContract]:
     def note_all(done: int, _of_step: int) -> None:
         note_progress(len(contracts) + done, len(pulls))
 
+    def read_step(step: Sequence[PullRequest]) -> Sequence[MergeContract]:
+        if not deadlines.get_seconds_left():
+            raise TimeLimitExceeded(deadlines.TOO_LONG)
+        return read_contracts(app, step, must_wait=True, note=note_all)
+
     for start in range(0, len(pulls), _STEP):
         try:
-            contracts += _read_step(app, pulls[start : start + _STEP], note_all)
+            contracts += read_step(pulls[start : start + _STEP])
         except TimeLimitExceeded as error:
             raise TimeLimitExceeded(
                 f"I have read {len(contracts):,} of {format_count(len(pulls), 'merge')}, and keep them: ask "
                 "again, and I go on from there. On a clone, prdigest upgrade takes a few minutes."
             ) from error
     return contracts
-
-
-def _read_step(
-    app: App, pulls: Sequence[PullRequest], note: Callable[[int, int], None]
-) -> tuple[MergeContract, ...]:
-    if not deadlines.get_seconds_left():
-        raise TimeLimitExceeded(deadlines.TOO_LONG)
-    return read_contracts(app, pulls, must_wait=True, note=note)
 
 
 # --- the merges that explain an error

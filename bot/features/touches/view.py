@@ -123,7 +123,8 @@ def _render_contract_post(contract_list: ContractList) -> tuple[Post, int]:
 
 
 def _format_contract_title(contract_list: ContractList, rows: CoveredList[ContractTableRow]) -> str:
-    return f"{_shorten(contract_list.name, 60)} · {contract_list.span.title}{rows.label(_format_changes)}"
+    count = rows.label(lambda number: f" · {format_count(number, 'contract change')}")
+    return f"{_shorten(contract_list.name, 60)} · {contract_list.span.title}{count}"
 
 
 def render_contract_file(contract_list: ContractList) -> Attachment | None:
@@ -149,10 +150,6 @@ def render_contract_file(contract_list: ContractList) -> Attachment | None:
     lines = [f"# {escape_line(title)}", *rows.render(escape_line, show, "")]
     days = f"{contract_list.span.first}-{contract_list.span.last}"
     return Attachment(f"contract-{days}.md", title, "\n".join(lines) + "\n")
-
-
-def _format_changes(count: int) -> str:
-    return f" · {format_count(count, 'contract change')}"
 
 
 def _render_contracts(
@@ -235,11 +232,8 @@ def _render_difference(row: ContractTableRow, words: int) -> list[Element]:
         elements += [make_text(" → "), *make_code(shorten_name(change.new_name))]
     elif words:
         # a flag that nothing else is known of is its own line
-        texts = [
-            text
-            for text in (change.before, change.after)
-            if text != change.name or (change.before and change.after)
-        ]
+        is_both = change.before and change.after
+        texts = (text for text in (change.before, change.after) if is_both or text != change.name)
         codes = [code for text in texts if (code := make_code(shorten_code(text, words)))]
         for place, code in enumerate(codes):
             elements += [make_text(" → " if place else ": "), *code]
@@ -266,8 +260,8 @@ def sort_deprecations(entries: Iterable[StatedDeprecation]) -> list[StatedDeprec
 
 
 def render_deprecations(name: str, entries: CoveredList[StatedDeprecation], url: str) -> Post:
-    count = entries.label(lambda number: f" · {format_count(number, 'deprecation')}")
-    title = f"{_shorten(name, 60)} · Deprecations" if not count else f"{_shorten(name, 60)}{count}"
+    count = entries.label(lambda number: format_count(number, "deprecation"))
+    title = f"{_shorten(name, 60)} · {count or 'Deprecations'}"
     ordered = entries.derive(sort_deprecations)
 
     def show(most: int, entries: Sequence[StatedDeprecation]) -> Iterator[Block]:
@@ -373,13 +367,10 @@ def _render_hit_hint(hit: MergeTouches, context: HitContext, limits: TouchLimits
 
 def render_touch_score(profile: str, scores: Iterable[LevelScore]) -> Post:
     levels = list(scores)
+    blocks = [make_sentence("No warning was shown for this profile yet.")]
     if any(score.shown for score in levels):
-        blocks = [
-            make_block(make_bullets([make_text(_format_score(score))] for score in levels)),
-            make_context("A warning counts once, with what was said about it last."),
-        ]
-    else:
-        blocks = [make_sentence("No warning was shown for this profile yet.")]
+        blocks = [make_block(make_bullets([make_text(_format_score(score))] for score in levels))]
+        blocks.append(make_context("A warning counts once, with what was said about it last."))
     return _render_post(f"How accurate were the warnings for {_shorten(profile, 40)}?", [blocks])
 
 
