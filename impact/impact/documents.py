@@ -288,10 +288,7 @@ def describe_plan(plan: UpgradePlan) -> Document:
         **_pick(plan, "profile start end merges uses judges"),
         "undone": plan.files.coverage.qualify_count(plan.undone),
         "stops": [
-            {
-                **_pick(stop, "commit pr=number title"),
-                "names": [item.touch.change.name for item in stop.items],
-            }
+            {**_pick(stop, "commit pr=number title"), "names": [item.touch.change.name for item in stop.items]}
             for stop in plan.stops
         ],
         "deprecations": [row.model_dump() for row in map(describe_deprecation, plan.deprecations)],

@@ -10,6 +10,7 @@ from impact.contract.breaking import describe_breakage, describe_default, descri
 from impact.contract.models import PYTHON_CLASSES, ChangeKind, ContractChange, ContractClass, MergeContract
 from impact.contract.surfaces.comparison import WITHOUT_EFFECT
 from impact.contract.surfaces.texts import is_dockerfile
+from impact.profile.file_uses import is_test
 from impact.profile.models import DerivedClass, Use, UseKind
 from impact.touches.call_rules import (
     BREAKS,
@@ -146,7 +147,8 @@ def _judge_added_member(change: ContractChange, contract: MergeContract, index: 
 
 def _use_derived_class(derived: DerivedClass, ancestor: str) -> Use:
     text = f"class {derived.name.rpartition('.')[2]}"
-    return Use(UseKind.SUBCLASS, ancestor, derived.path, derived.line, text, (ancestor,), owner=derived.name)
+    use = Use(UseKind.SUBCLASS, ancestor, derived.path, derived.line, text, (ancestor,), owner=derived.name)
+    return replace(use, is_test=is_test(derived.path))
 
 
 # --- what changes behind a name

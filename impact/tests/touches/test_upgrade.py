@@ -4,7 +4,7 @@ from datetime import timedelta
 from impact.contract.deprecations import DeprecationLedger, update_ledger
 from impact.contract.models import ChangeKind, ContractChange, ContractClass, Deadline, MergeContract
 from impact.history.reverts import Revert
-from impact.profile.models import UseKind
+from impact.profile.models import DerivedClass, UseKind
 from impact.testing.touches import NOON, make_change, make_profile, make_use
 from impact.touches.models import TouchLevel
 from impact.touches.profile_index import ProfileIndex, find_uses
@@ -53,6 +53,14 @@ def test_the_stop_is_before_the_first_merge_of_a_change() -> None:
     assert [(stop.commit, stop.number) for stop in result.stops] == [(f"{1:040x}", 2)]
     (item, *_) = result.files.ignore_coverage()[0].items
     assert (item.net.change.kind, [each.number for each in item.net.merges]) == (K.REMOVED, [2, 4])
+
+
+def test_a_class_of_a_test_is_no_reason_to_stop() -> None:
+    abstract = merge(1, make_change(K.ABSTRACT_MEMBER, "up.a.Base.run", ContractClass.METHOD))
+    for path, stops in (("ours/c.py", 1), ("tests/test_c.py", 0)):
+        profile = make_profile(classes=[DerivedClass("ours.C", path, 3, ("up.a.Base",))])
+        result = build_upgrade_plan(UpgradeRange("start", "end", (abstract,), {}), ProfileIndex(profile))
+        assert (len(result.stops), result.files.is_empty) == (stops, False)
 
 
 def test_what_was_taken_back_on_the_way_is_left_out() -> None:
