@@ -445,7 +445,11 @@ def _add_lessons(app: App, profile: str, whole: MultiDayDigest) -> MultiDayDiges
         lessons = known or TeamLessons({}, READING_FAILED)
     except PrdigestError as error:
         lessons = TeamLessons({}, str(error).rstrip("."))
-    return replace(whole, digests=tuple(replace(digest, lessons=lessons) for digest in whole.digests))
+    # the first day with hits says for all what was not read
+    first = next(each for each in whole.digests if each.touches and not each.touches.touching.is_empty)
+    later = replace(lessons, gap="")
+    shown = (replace(each, lessons=lessons if each is first else later) for each in whole.digests)
+    return replace(whole, digests=tuple(shown))
 
 
 @job("overview", QueueName.LONG, LONG_RETRIES)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from redis import Redis
@@ -507,12 +507,14 @@ TEAM = Repository("octo", "plugin")
 OF_DAY = DigestSpec("C1", REPOSITORY, Span(DAY.date, DAY.date, DAY.zone), ALL)
 
 
-def compose_touched(store: Redis, root: Path | None, source: Repository | None = TEAM) -> str:
-    """What a digest with two hits says, of a bot with mirrors there."""
+def compose_touched(store: Redis, root: Path | None, source: Repository | None = TEAM, days: int = 1) -> str:
+    """What a digest with two hits, of its first and its last day, says, of a bot with mirrors there."""
     _, _, app = build_touched(store, ALL, 1, 2)
     app.settings = app.settings.model_copy(update={"prdigest_mirror": root or Path("off")})
     app.tables.put_field(ENTRIES, "ascend", replace(ENTRY, source=source))
-    made = compose_messages(app, OF_DAY)
+    back, pulls = timedelta(days - 1), cast("Any", app.pulls)
+    pulls.pulls = [replace(each, merged_at=NOON - back * (each.number == 1)) for each in UNDONE]
+    made = compose_messages(app, replace(OF_DAY, span=replace(OF_DAY.span, first=DAY.date - back)))
     assert "adapted" not in read_post(made.lead)
     text = "\n".join(map(read_post, made.thread))
     assert text.count("breaks us") == 2
@@ -520,6 +522,7 @@ def compose_touched(store: Redis, root: Path | None, source: Repository | None =
 
 
 UNREAD = "How you adapted before was not read: "
+NO_MIRROR = f"{UNREAD}the mirror of {REPOSITORY} can't be used: there is no mirror yet"
 
 
 @pytest.mark.parametrize(
@@ -527,12 +530,7 @@ UNREAD = "How you adapted before was not read: "
     [
         pytest.param(False, TEAM, "", id="a bot without mirrors has none"),
         pytest.param(True, None, "", id="a profile from a file has none"),
-        pytest.param(
-            True,
-            TEAM,
-            f"{UNREAD}the mirror of {REPOSITORY} can't be used: there is no mirror yet",
-            id="a mirror that should be there",
-        ),
+        pytest.param(True, TEAM, NO_MIRROR, id="a mirror that should be there"),
     ],
 )
 def test_that_the_history_of_a_team_was_not_read_is_said_once_where_there_is_one(
@@ -552,7 +550,7 @@ def test_no_digest_fails_for_the_history_of_a_team(
         raise error
 
     monkeypatch.setattr(service, "read_hit_lessons", fail)
-    assert compose_touched(store, None) == f"{UNREAD}{reason}"
+    assert compose_touched(store, None, days=2) == f"{UNREAD}{reason}"
 
 
 @needs_git
