@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import logging
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,6 +33,8 @@ from bot.platform.slack.blocks import (
 )
 from impact.repository import Repository
 from impact.text.strings import collapse_lines, quote_input
+
+log = logging.getLogger(__name__)
 
 _DAY = timedelta(days=1)
 
@@ -216,7 +219,14 @@ def select_less_wanted(clicks: Iterable[LessClick], now: datetime, needed: int) 
     weighing = (
         name for name, each in weights.items() if len(each) >= needed and sum(each) >= needed * _MIN_WEIGHT
     )
-    return frozenset(map(LineFeature.parse, weighing))
+    features: set[LineFeature] = set()
+    for name in weighing:
+        try:
+            features.add(LineFeature.parse(name))
+        except UsageError:
+            # of a rule that has another name by now
+            log.warning("clicks on %s are passed over: no line is like it", name)
+    return frozenset(features)
 
 
 def make_less_menu(lines: Iterable[tuple[PullRequest, LineFeature]]) -> Element | None:

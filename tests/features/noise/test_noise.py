@@ -249,6 +249,11 @@ def test_enough_people_weigh_until_it_fades(made: list[LessClick], needed: int, 
     assert select_less_wanted(made, NOON, needed) == ({SIZE} if weighs else set())
 
 
+def test_clicks_on_a_rule_that_is_gone_are_passed_over_with_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    gone = LessClick("U0ADA", "ab|gone|size|Core", NOON)
+    assert (select_less_wanted([*clicks(SIZE, 1), gone], NOON, 1), len(caplog.messages)) == (frozenset({SIZE}), 1)
+
+
 def test_lines_that_are_less_wanted_lose_their_place_but_not_the_first_and_not_many() -> None:
     day = digest(*(risky(number) for number in (1, 2, 3)), less_wanted=frozenset({SIZE}))
     post, lines = build_lead(day)
