@@ -6,7 +6,6 @@ The due queue says what is still to be posted.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.app import App
@@ -35,7 +34,9 @@ RETRY_PAUSE = timedelta(minutes=15)
 def announce_tags(app: App, repository: Repository) -> None:
     """Plan a post about each tag that is new, for the channels that want one, and then note that it was seen."""
     name = str(repository).lower()
-    subscribed = [each for each in _list_subscribed(app) if str(each.repository).lower() == name]
+    active = (each for each in list_subscriptions(app) if each.view.profile and not each.is_paused)
+    # of several with a profile in a channel, the first to post does: another may be removed before that
+    subscribed = [each for each in active if str(each.repository).lower() == name]
     if not subscribed:
         return
     # also before the first digest, without which nobody looks
@@ -55,12 +56,6 @@ def announce_tags(app: App, repository: Repository) -> None:
             app.tables.put(SEEN_TAGS, seen, name)
 
 
-def _list_subscribed(app: App) -> Sequence[Subscription]:
-    """Return the subscriptions that get posts: of several of a channel, the first one of each profile."""
-    active = [each for each in list_subscriptions(app) if each.view.profile and not each.is_paused]
-    return list({(each.channel, each.view.profile): each for each in reversed(active)}.values())
-
-
 # the due queue has the next attempt; retries here are for an unavailable store only
 @job("post_release", QueueName.LONG, JobRetries(3, MINUTE))
 def post_release(app: App, name: str) -> None:
@@ -70,7 +65,7 @@ def post_release(app: App, name: str) -> None:
     if subscription is None or subscription.is_paused:
         app.due_queue.drop(item)
         return
-    key = f"release:{subscription.channel}:{subscription.view.profile}:{tag}"
+    key = _name_post(subscription, tag)
     try:
         # what stands is not given up because of what fails since
         if not find_posted(app, subscription.channel, key):
@@ -85,7 +80,11 @@ def post_release(app: App, name: str) -> None:
         _put_off(app, subscription, item, "a bug: see the worker's log")
         return
     app.due_queue.drop(item)
-    resolve_incident(app, str(item), IncidentKind.MISSING, "posted after all")
+    resolve_incident(app, key, IncidentKind.MISSING, "posted after all")
+
+
+def _name_post(subscription: Subscription, tag: str) -> str:
+    return f"release:{subscription.channel}:{subscription.view.profile}:{tag}"
 
 
 def _render_post(app: App, subscription: Subscription, tag: str) -> Post:
@@ -103,6 +102,7 @@ def _put_off(
 ) -> None:
     """Leave a post to the next attempt, and tell people what only they can mend; after hours, that none comes."""
     now, tag, channel, by = app.now(), item.name.partition(" ")[2], subscription.channel, subscription.by
+    name = _name_post(subscription, tag)
     title = f"{tag} of {subscription.repository}"
     log.warning("%s is not posted yet in %s: %s", title, channel, reason)
     seen = app.tables.get(SEEN_TAGS, str(subscription.repository).lower())
@@ -111,8 +111,8 @@ def _put_off(
     kind, retry = (IncidentKind.SKIPPED, None) if is_over else (IncidentKind.MISSING, now + RETRY_PAUSE)
     # the report on what was refused says that it is not tried again
     if is_over and is_refused:
-        abandon_incident(app, str(item), IncidentKind.MISSING)
+        abandon_incident(app, name, IncidentKind.MISSING)
     elif is_over or is_refused:
-        report_incident(app, Incident(str(item), kind, title, reason, now, retry, channel, by))
+        report_incident(app, Incident(name, kind, title, reason, now, retry, channel, by))
     if is_over:
         app.due_queue.drop(item)
