@@ -27,7 +27,7 @@ from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually, waiting_jobs
 from tests.helpers.doubles import slack_request
 from tests.helpers.processes.command import prdigest
-from tests.helpers.processes.jobs import enqueue
+from tests.helpers.processes.jobs import enqueue, working
 from tests.helpers.subscriptions import RunLog, StoredSubscriptions
 from tests.helpers.world import CHANNEL, SMALL_DAY, World, add_small_day, world
 from tests.scenarios.conversations.asking import is_question
@@ -65,19 +65,15 @@ def use(there: World, store: Redis) -> None:
         web.tables.put(ATTENTION, Attention(is_on=False), CHANNEL, lead)
         web.cache.put(f"asked:{asked.key}", "", timedelta(hours=1))
         jobs = DramatiqJobQueue(base.hurry().store, base.keyspace, services)
-        workers = jobs.make_workers(2)
-        for worker in workers:
-            worker.start()
-        enqueue_question(web.tables, jobs, Question(asked, ASKED, f"{clock.time():.6f}"))
-        enqueue(jobs, services, answer_summaries, slack_request("command:2", channel=CHANNEL), "101")
-        answer = eventually(lambda: answers(there, lead))[0]
-        eventually(lambda: not waiting_jobs(store))
-        record_vote.send_to(jobs, replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD)
-        # and what nobody takes stays on the queue
-        eventually(lambda: list(iterate_votes(services)))
-        eventually(lambda: not waiting_jobs(store))
-        for worker in workers:
-            worker.stop()
+        with working(jobs.make_workers(2)):
+            enqueue_question(web.tables, jobs, Question(asked, ASKED, f"{clock.time():.6f}"))
+            enqueue(jobs, services, answer_summaries, slack_request("command:2", channel=CHANNEL), "101")
+            answer = eventually(lambda: answers(there, lead))[0]
+            eventually(lambda: not waiting_jobs(store))
+            record_vote.send_to(jobs, replace(asked, response_url=""), answer["ts"], FeedbackVerdict.GOOD)
+            # and what nobody takes stays on the queue
+            eventually(lambda: list(iterate_votes(services)))
+            eventually(lambda: not waiting_jobs(store))
         post_public_notice.send_to(jobs, asked, "Hello.")
         enqueue_question(web.tables, jobs, Question(asked, "And now?", f"{clock.time():.6f}"))
         jobs.close()

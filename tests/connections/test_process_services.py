@@ -16,6 +16,7 @@ from tests.emulators.github.server import pull
 from tests.emulators.slack.server import SlackEmulator
 from tests.helpers.builders import DAY, NOON, REPOSITORY
 from tests.helpers.checks import eventually
+from tests.helpers.processes.jobs import working
 from tests.helpers.worlds import MORNING, REPO, ScriptedGitHub
 
 pytestmark = pytest.mark.slow
@@ -90,11 +91,8 @@ def test_a_digest_is_built_over_a_store_that_may_drop_records(
 def test_a_process_that_only_sends_runs_no_job(
     settings: Env, store: Redis, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with open_base() as base, closing(DramatiqJobQueue(base.store, base.keyspace)) as jobs:
-        workers = jobs.make_workers(1)
-        for worker in workers:
-            worker.start()
-        repair_digest.send_to(jobs, "digest:T:C")
-        eventually(lambda: "this process has nothing to run jobs with" in caplog.text)
-        for worker in workers:
-            worker.stop()
+    with open_base() as base:
+        jobs = DramatiqJobQueue(base.store, base.keyspace)
+        with closing(jobs), working(jobs.make_workers(1)):
+            repair_digest.send_to(jobs, "digest:T:C")
+            eventually(lambda: "this process has nothing to run jobs with" in caplog.text)

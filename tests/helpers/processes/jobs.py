@@ -1,6 +1,6 @@
 """Jobs of commands, put on their queues as the handlers put them, and workers in this process."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -36,12 +36,11 @@ def enqueue(
 
 
 @contextmanager
-def working(workers: Iterable[Worker]) -> Iterator[None]:
+def working(workers: Sequence[Worker]) -> Iterator[None]:
     """Let the workers take jobs until the end of the block; they stop together, as those of a process do."""
-    running = list(workers)
-    for worker in running:
+    for worker in workers:
         worker.start()
     try:
         yield
     finally:
-        stop_workers(running, 10.0)
+        stop_workers(workers, 10.0)
