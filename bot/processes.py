@@ -6,6 +6,7 @@ import logging
 import math
 import signal
 import threading
+from _thread import start_new_thread
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
@@ -211,7 +212,8 @@ def listen_for_stop_signals() -> threading.Event:
     if hangup and signal.getsignal(hangup) != signal.SIG_IGN:
         numbers.append(hangup)
     for number in numbers:
-        signal.signal(number, lambda *_: stop_event.set())
+        # by a thread: a second signal may come while the first one is about to set it, and would wait for itself
+        signal.signal(number, lambda *_: start_new_thread(stop_event.set, ()))
     return stop_event
 
 
